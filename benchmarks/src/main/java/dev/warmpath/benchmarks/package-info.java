@@ -1,0 +1,3 @@
+/** Root of module {@code benchmarks}. */
+@org.jspecify.annotations.NullMarked
+package dev.warmpath.benchmarks;

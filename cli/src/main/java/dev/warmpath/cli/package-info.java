@@ -1,0 +1,3 @@
+/** Root of module {@code cli}. */
+@org.jspecify.annotations.NullMarked
+package dev.warmpath.cli;

@@ -1,0 +1,3 @@
+/** Tests on real parts. */
+@org.jspecify.annotations.NullMarked
+package dev.warmpath.e2e;

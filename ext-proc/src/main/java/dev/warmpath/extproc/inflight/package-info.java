@@ -1,0 +1,3 @@
+/** A decided request until its end: the one owner of its lease. */
+@org.jspecify.annotations.NullMarked
+package dev.warmpath.extproc.inflight;

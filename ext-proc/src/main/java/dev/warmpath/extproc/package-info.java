@@ -1,0 +1,3 @@
+/** Root of module {@code ext-proc}. */
+@org.jspecify.annotations.NullMarked
+package dev.warmpath.extproc;

@@ -1,0 +1,35 @@
+package dev.warmpath.extproc.route;
+
+import dev.warmpath.extproc.inflight.InFlightRequest;
+import java.util.List;
+
+/** What is to happen with a request. */
+public sealed interface Decision {
+
+  /**
+   * Send it on.
+   *
+   * @param request owner of the lease; every later event of this request goes to it
+   * @param destinations "ip:port" of the workers in order of preference, best first; empty where
+   *     only providers follow
+   * @param clusters Envoy clusters, one per attempt, in order; one entry means a plain cluster
+   *     route
+   * @param edits body edits, possibly none
+   * @param stripUsageChunk the usage chunk was asked for by the gateway and must not reach the
+   *     client
+   */
+  record Routed(
+      InFlightRequest request,
+      List<String> destinations,
+      List<String> clusters,
+      List<BodyEdit> edits,
+      boolean stripUsageChunk)
+      implements Decision {}
+
+  /** The gateway answers by itself, for example the model list. */
+  @SuppressWarnings("ArrayRecordComponent") // wire bytes; never compared or hashed
+  record Answered(int status, String contentType, byte[] body) implements Decision {}
+
+  /** Refused, in the client's dialect. */
+  record Rejected(ApiError error) implements Decision {}
+}

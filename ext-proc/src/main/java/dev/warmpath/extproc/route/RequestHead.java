@@ -1,0 +1,21 @@
+package dev.warmpath.extproc.route;
+
+import java.util.Map;
+
+/**
+ * The request headers that a decision may look at.
+ *
+ * @param requestId Envoy's {@code x-request-id}
+ * @param method upper case
+ * @param path percent-encoding kept, query removed
+ * @param query what stood behind '?', without it; empty if none
+ * @param headers lower-case names; holds credentials, so never logged
+ * @param arrivalNanos when the headers reached the processor, on the injected nanosecond clock
+ */
+public record RequestHead(
+    String requestId,
+    String method,
+    String path,
+    String query,
+    Map<String, String> headers,
+    long arrivalNanos) {}

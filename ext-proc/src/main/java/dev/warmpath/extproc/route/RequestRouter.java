@@ -1,0 +1,24 @@
+package dev.warmpath.extproc.route;
+
+import dev.warmpath.extproc.inflight.InFlightRequest;
+import org.jspecify.annotations.Nullable;
+
+/** Decides requests. Thread-safe; called on the decision threads; never blocks on I/O. */
+public interface RequestRouter {
+
+  /**
+   * Decides from the headers alone where that is possible (unknown path, wrong method, no valid
+   * key, model list).
+   *
+   * @return null where the body is needed
+   */
+  @Nullable Decision routeHead(RequestHead head);
+
+  /** Decides a request whose body is complete. The array is not kept after the call. */
+  Decision route(RequestHead head, byte[] body);
+
+  /**
+   * The request in flight with that id, or null once it has ended and its record is the only trace.
+   */
+  @Nullable InFlightRequest inFlight(String decisionId);
+}

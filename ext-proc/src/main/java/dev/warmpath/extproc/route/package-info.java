@@ -1,0 +1,3 @@
+/** The path of a request, step by step. Read {@code RoutingPipeline} first. */
+@org.jspecify.annotations.NullMarked
+package dev.warmpath.extproc.route;

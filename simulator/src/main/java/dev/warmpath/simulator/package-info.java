@@ -1,0 +1,3 @@
+/** Root of module {@code simulator}. */
+@org.jspecify.annotations.NullMarked
+package dev.warmpath.simulator;

@@ -1,0 +1,3 @@
+/** Root of module {@code xds-server}. */
+@org.jspecify.annotations.NullMarked
+package dev.warmpath.xds;
