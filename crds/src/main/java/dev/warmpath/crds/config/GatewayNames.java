@@ -57,8 +57,32 @@ public final class GatewayNames {
   public static final String ROLE_DECIDE = "decide";
   public static final String ROLE_WATCH = "watch";
 
-  /** Upstream filter of a cluster whose response bytes must be edited (usage chunk to strip). */
-  public static final String ROLE_EDIT = "edit";
+  /**
+   * Dynamic metadata namespace in which Envoy's own usage filter (Lua, so that streams outlive the
+   * processor) reports what it read from the response: the keys below. The access log carries it to
+   * the processor.
+   */
+  public static final String USAGE_NAMESPACE = "warmpath.usage";
+
+  /** Numbers; absent where the upstream did not say. */
+  public static final String USAGE_PROMPT_TOKENS = "prompt_tokens";
+
+  public static final String USAGE_CACHED_TOKENS = "cached_tokens";
+  public static final String USAGE_COMPLETION_TOKENS = "completion_tokens";
+
+  /**
+   * Boolean: the stream's own end marker was relayed ([DONE], message_stop, response.completed).
+   */
+  public static final String USAGE_DONE = "done";
+
+  /** Number: code of an error event under HTTP 200, for example 503. */
+  public static final String USAGE_ERROR_CODE = "error_code";
+
+  /**
+   * Boolean in {@link #METADATA_NAMESPACE}, set by the decision: the usage chunk was asked for by
+   * the gateway, so the usage filter removes it from the stream.
+   */
+  public static final String STRIP_USAGE_KEY = "strip_usage";
 
   private GatewayNames() {}
 

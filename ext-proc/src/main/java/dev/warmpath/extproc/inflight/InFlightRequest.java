@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface InFlightRequest {
 
-  /** Unique, unguessable, at most 26 characters of [0-9a-z]. */
+  /** The id that the request's head carried. */
   String decisionId();
 
   /**

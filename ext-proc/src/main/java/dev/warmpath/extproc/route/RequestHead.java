@@ -5,6 +5,8 @@ import java.util.Map;
 /**
  * The request headers that a decision may look at.
  *
+ * @param decisionId id of the decision to come, given when the headers arrive, so that even an
+ *     aborted upload can be explained; unique, unguessable, at most 26 characters of [0-9a-z]
  * @param requestId Envoy's {@code x-request-id}
  * @param method upper case
  * @param path percent-encoding kept, query removed
@@ -13,6 +15,7 @@ import java.util.Map;
  * @param arrivalNanos when the headers reached the processor, on the injected nanosecond clock
  */
 public record RequestHead(
+    String decisionId,
     String requestId,
     String method,
     String path,
