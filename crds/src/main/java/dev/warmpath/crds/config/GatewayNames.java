@@ -84,6 +84,41 @@ public final class GatewayNames {
    */
   public static final String STRIP_USAGE_KEY = "strip_usage";
 
+  /**
+   * Custom tag of the access log: microseconds from the end of the upload to the upstream's first
+   * body byte, {@code %COMMON_DURATION(DS_RX_END:US_RX_BODY_BEG:us)%}; absent where no body byte
+   * came.
+   */
+  public static final String TAG_FIRST_BODY_MICROS = "first_body_us";
+
+  /**
+   * Custom tag of the access log: {@code %RESP(CONTENT-TYPE)%}; only an event stream's first byte
+   * says something about the first token.
+   */
+  public static final String TAG_CONTENT_TYPE = "content_type";
+
+  /** Custom tag of the access log: {@code %UPSTREAM_HOST%}, the last attempt's "ip:port". */
+  public static final String TAG_UPSTREAM_HOST = "upstream_host";
+
+  /** {@code log_name} of the gateway's access log stream. */
+  public static final String ACCESS_LOG_NAME = "warmpath";
+
+  /**
+   * Request attributes that Envoy must send with the response headers on the watching stream
+   * ({@code response_attributes}); a reply without the first was not written by an upstream.
+   */
+  public static final String ATTRIBUTE_UPSTREAM_ADDRESS = "upstream.address";
+
+  public static final String ATTRIBUTE_ATTEMPT_COUNT = "upstream.request_attempt_count";
+  public static final String ATTRIBUTE_RESPONSE_CODE = "response.code";
+
+  /** Response headers of the processor's own replies; Envoy's mutation rules must allow them. */
+  public static final String RETRY_AFTER_HEADER = "retry-after";
+
+  public static final String SHOULD_RETRY_HEADER = "x-should-retry";
+  public static final String REQUEST_ID_HEADER = "x-request-id";
+  public static final String ANTHROPIC_REQUEST_ID_HEADER = "request-id";
+
   private GatewayNames() {}
 
   /** Envoy cluster of an InferencePool. */
