@@ -119,6 +119,41 @@ public final class GatewayNames {
   public static final String REQUEST_ID_HEADER = "x-request-id";
   public static final String ANTHROPIC_REQUEST_ID_HEADER = "request-id";
 
+  /** Static clusters of the bootstrap: the processor (decide, watch, access log), control plane. */
+  public static final String PROCESSOR_CLUSTER = "warmpath_processor";
+
+  public static final String XDS_CLUSTER = "warmpath_xds";
+
+  /**
+   * More custom tags of an access log entry, as texts; a tag whose value does not exist for a
+   * request (no upstream, no body) is absent or "-". Names in {@code _us} hold whole microseconds.
+   */
+  public static final String TAG_DECISION_ID = "decision_id";
+
+  public static final String TAG_REQUEST_ID = "request_id";
+
+  /** The last attempt's cluster, and how many attempts there were. */
+  public static final String TAG_UPSTREAM_CLUSTER = "upstream_cluster";
+
+  public static final String TAG_ATTEMPTS = "attempts";
+
+  /** Envoy's response flags (DC, UPE, UF, NC, …) and response code details. */
+  public static final String TAG_FLAGS = "flags";
+
+  public static final String TAG_DETAILS = "details";
+
+  /** End of the upload to the upstream's response headers. */
+  public static final String TAG_FIRST_HEADER_MICROS = "first_header_us";
+
+  /** Start of the request to its last byte received: the upload. */
+  public static final String TAG_UPLOAD_MICROS = "upload_us";
+
+  /** End of the upload to the first byte sent upstream: the decision. */
+  public static final String TAG_DECIDED_MICROS = "decided_us";
+
+  /** Start of the request to the last byte sent to the client. */
+  public static final String TAG_TOTAL_MICROS = "total_us";
+
   private GatewayNames() {}
 
   /** Envoy cluster of an InferencePool. */
