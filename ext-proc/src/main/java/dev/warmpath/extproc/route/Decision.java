@@ -2,6 +2,7 @@ package dev.warmpath.extproc.route;
 
 import dev.warmpath.extproc.inflight.InFlightRequest;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 
 /** What is to happen with a request. */
 public sealed interface Decision {
@@ -32,4 +33,16 @@ public sealed interface Decision {
 
   /** Refused, in the client's dialect. */
   record Rejected(ApiError error) implements Decision {}
+
+  /**
+   * Not decided yet: the request waits in a queue, or for a label. The caller keeps it in Envoy
+   * until {@code decision} completes; it completes normally, always, and never with another {@code
+   * Deferred}.
+   *
+   * @param maxWaitNanos upper bound of the wait, for Envoy's message timeout
+   * @param clientGone to be run when the client leaves; then {@code decision} completes with an
+   *     arbitrary value that reaches nobody, and nothing stays reserved
+   */
+  record Deferred(CompletionStage<Decision> decision, long maxWaitNanos, Runnable clientGone)
+      implements Decision {}
 }

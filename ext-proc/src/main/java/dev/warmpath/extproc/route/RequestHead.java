@@ -1,5 +1,6 @@
 package dev.warmpath.extproc.route;
 
+import dev.warmpath.extproc.tenant.VerifiedIdentity;
 import java.util.Map;
 
 /**
@@ -13,6 +14,7 @@ import java.util.Map;
  * @param query what stood behind '?', without it; empty if none
  * @param headers lower-case names; holds credentials, so never logged
  * @param arrivalNanos when the headers reached the processor, on the injected nanosecond clock
+ * @param identity what Envoy has verified about the caller (token claims, trusted mesh identity)
  */
 public record RequestHead(
     String decisionId,
@@ -21,4 +23,18 @@ public record RequestHead(
     String path,
     String query,
     Map<String, String> headers,
-    long arrivalNanos) {}
+    long arrivalNanos,
+    VerifiedIdentity identity) {
+
+  /** A head of which Envoy has verified nothing. */
+  public RequestHead(
+      String decisionId,
+      String requestId,
+      String method,
+      String path,
+      String query,
+      Map<String, String> headers,
+      long arrivalNanos) {
+    this(decisionId, requestId, method, path, query, headers, arrivalNanos, VerifiedIdentity.NONE);
+  }
+}

@@ -1,0 +1,105 @@
+package dev.warmpath.extproc.policy;
+
+import dev.warmpath.crds.config.RoutingConfiguration;
+import dev.warmpath.crds.v1alpha1.BackendSpec;
+import dev.warmpath.extproc.policy.BackendTarget.Kind;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The backends of one configuration by client-visible name. Sorted by namespace and name, so that
+ * the order of files changes nothing.
+ */
+final class BackendCatalog {
+  private final List<BackendTarget> all;
+  private final TreeMap<String, List<BackendTarget>> byModel = new TreeMap<>();
+
+  private BackendCatalog(List<BackendTarget> all) {
+    this.all = List.copyOf(all);
+    for (BackendTarget backend : all) {
+      for (String model : backend.models()) {
+        byModel.computeIfAbsent(model, name -> new ArrayList<>()).add(backend);
+      }
+    }
+  }
+
+  static BackendCatalog of(RoutingConfiguration configuration) {
+    Map<String, RoutingConfiguration.Pool> pools = new HashMap<>();
+    configuration.pools().forEach(pool -> pools.put(key(pool.id()), pool));
+    Map<String, RoutingConfiguration.Provider> providers = new HashMap<>();
+    configuration.providers().forEach(provider -> providers.put(key(provider.id()), provider));
+    List<BackendTarget> targets = new ArrayList<>();
+    for (RoutingConfiguration.Backend backend : configuration.backends()) {
+      BackendSpec spec = backend.spec();
+      String namespace = backend.id().namespace();
+      if (spec.pool() != null) {
+        RoutingConfiguration.Pool pool = pools.get(key(namespace, spec.pool().name()));
+        if (pool != null) {
+          targets.add(
+              target(backend, Kind.POOL, pool.id(), pool.clusterName(), pool.spec().model()));
+        }
+      } else if (spec.provider() != null) {
+        RoutingConfiguration.Provider provider =
+            providers.get(key(namespace, spec.provider().name()));
+        if (provider != null) {
+          targets.add(
+              target(
+                  backend,
+                  Kind.PROVIDER,
+                  provider.id(),
+                  provider.clusterName(),
+                  spec.provider().model()));
+        }
+      }
+    }
+    targets.sort(
+        Comparator.comparing((BackendTarget target) -> target.id().namespace())
+            .thenComparing(BackendTarget::name));
+    return new BackendCatalog(targets);
+  }
+
+  private static BackendTarget target(
+      RoutingConfiguration.Backend backend,
+      Kind kind,
+      RoutingConfiguration.Id resource,
+      String clusterName,
+      String upstreamModel) {
+    BackendSpec spec = backend.spec();
+    return new BackendTarget(
+        backend.id(),
+        spec.models(),
+        kind,
+        resource,
+        clusterName,
+        upstreamModel,
+        spec.labels(),
+        spec.capabilities(),
+        spec.pricing());
+  }
+
+  private static String key(RoutingConfiguration.Id id) {
+    return key(id.namespace(), id.name());
+  }
+
+  private static String key(String namespace, String name) {
+    return namespace + "/" + name;
+  }
+
+  List<BackendTarget> all() {
+    return all;
+  }
+
+  /** Backends with that client-visible name; empty where nobody has it. */
+  List<BackendTarget> serving(String model) {
+    return byModel.getOrDefault(model, List.of());
+  }
+
+  /** Sorted. */
+  List<String> models() {
+    return List.copyOf(byModel.keySet());
+  }
+}

@@ -1,0 +1,46 @@
+package dev.warmpath.extproc.policy;
+
+import dev.warmpath.crds.config.RoutingConfiguration;
+import dev.warmpath.crds.v1alpha1.BackendSpec;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A GatewayBackend with its reference resolved.
+ *
+ * @param models client-visible names
+ * @param kind pool or provider
+ * @param resource the pool or provider
+ * @param clusterName its Envoy cluster
+ * @param upstreamModel the name that the upstream knows the model under
+ */
+public record BackendTarget(
+    RoutingConfiguration.Id id,
+    List<String> models,
+    Kind kind,
+    RoutingConfiguration.Id resource,
+    String clusterName,
+    String upstreamModel,
+    Map<String, String> labels,
+    BackendSpec.Capabilities capabilities,
+    BackendSpec.@Nullable Pricing pricing) {
+  public enum Kind {
+    POOL,
+    PROVIDER
+  }
+
+  public BackendTarget {
+    models = List.copyOf(models);
+    labels = Map.copyOf(labels);
+  }
+
+  /** A request that goes there leaves the cluster. */
+  public boolean external() {
+    return kind == Kind.PROVIDER;
+  }
+
+  public String name() {
+    return id.name();
+  }
+}
