@@ -154,6 +154,27 @@ public final class GatewayNames {
   /** Start of the request to the last byte sent to the client. */
   public static final String TAG_TOTAL_MICROS = "total_us";
 
+  /**
+   * In {@link #METADATA_NAMESPACE}, set by the decision when the clusters of a plan serve the model
+   * under different names. The body goes to Envoy with the first cluster's name; an upstream filter
+   * of each later cluster replaces it for that attempt only.
+   *
+   * <p>{@code models} is a struct: cluster name to the JSON string literal, quotes included, that
+   * this cluster wants; a cluster that is content with the body as it is has no entry. {@code
+   * model_start} and {@code model_end} are the byte offsets {@code [start, end)} of the literal in
+   * the body as the processor answered it (after its edits).
+   */
+  public static final String MODELS_KEY = "models";
+
+  public static final String MODEL_START_KEY = "model_start";
+  public static final String MODEL_END_KEY = "model_end";
+
+  /**
+   * Dynamic metadata namespace in which upstream filters keep the request's own path, host and
+   * scheme while an attempt at a provider has others. Nobody else writes it.
+   */
+  public static final String ORIGINAL_NAMESPACE = "warmpath.original";
+
   private GatewayNames() {}
 
   /** Envoy cluster of an InferencePool. */
