@@ -1,0 +1,86 @@
+package dev.warmpath.e2e.support;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.StringJoiner;
+
+/** A folder of resources as a user keeps it; each write takes effect as a whole. */
+public final class ConfigFolder {
+
+  /** A worker's name and port on the loopback address. */
+  public record Worker(String name, int port) {}
+
+  private static final String HEAD =
+      "apiVersion: inference.warmpath.dev/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec:\n";
+
+  private final Path folder;
+
+  public ConfigFolder(Path folder) throws IOException {
+    this.folder = Files.createDirectories(folder);
+  }
+
+  public Path path() {
+    return folder;
+  }
+
+  /** Puts a file in place by a rename, so that no reader sees half of it. */
+  public ConfigFolder write(String file, String text) throws IOException {
+    Path target = folder.resolve(file);
+    Files.createDirectories(target.getParent());
+    Path draft = Files.createTempFile(folder.toAbsolutePath().getParent(), "draft", ".tmp");
+    Files.writeString(draft, text, UTF_8);
+    Files.move(draft, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    return this;
+  }
+
+  public ConfigFolder delete(String file) throws IOException {
+    Files.delete(folder.resolve(file));
+    return this;
+  }
+
+  /** A worker set of listed addresses, in the file of its name. */
+  public ConfigFolder workerSet(String name, List<Worker> workers) throws IOException {
+    StringJoiner lines = new StringJoiner("\n", "", "\n");
+    for (Worker worker : workers) {
+      lines.add(
+          "    - {name: %s, address: 127.0.0.1, port: %d}".formatted(worker.name(), worker.port()));
+    }
+    return write(
+        "workers-" + name + ".yaml",
+        HEAD.formatted("InferenceWorkerSet", name)
+            + "  engine: vLLM\n  workers:\n    addresses:\n"
+            + lines
+            + "  metrics: {path: /metrics, interval: 1s}\n");
+  }
+
+  public ConfigFolder pool(String name, String model, String... workerSets) throws IOException {
+    StringJoiner sets = new StringJoiner(", ", "[", "]");
+    for (String set : workerSets) {
+      sets.add("{name: " + set + "}");
+    }
+    return write(
+        "pool-" + name + ".yaml",
+        HEAD.formatted("InferencePool", name)
+            + "  model: "
+            + model
+            + "\n  workerSets: "
+            + sets
+            + "\n");
+  }
+
+  public ConfigFolder poolBackend(String name, String pool, String... models) throws IOException {
+    return write(
+        "backend-" + name + ".yaml",
+        HEAD.formatted("GatewayBackend", name)
+            + "  models: ["
+            + String.join(", ", models)
+            + "]\n  pool: {name: "
+            + pool
+            + "}\n");
+  }
+}
