@@ -15,7 +15,7 @@ public record Metrics(String text) {
   public OptionalDouble sum(String name, String... labels) {
     double sum = 0;
     boolean any = false;
-    for (String line : text.split("\n")) {
+    for (String line : text.lines().toList()) {
       if (!line.startsWith(name)) {
         continue;
       }

@@ -107,16 +107,6 @@ public final class ScriptedWorker implements AutoCloseable {
     }
   }
 
-  private static final String IDLE_METRICS =
-      """
-      # TYPE vllm:num_requests_running gauge
-      vllm:num_requests_running{engine="0",model_name="%1$s"} 0.0
-      # TYPE vllm:num_requests_waiting gauge
-      vllm:num_requests_waiting{engine="0",model_name="%1$s"} 0.0
-      # TYPE vllm:kv_cache_usage_perc gauge
-      vllm:kv_cache_usage_perc{engine="0",model_name="%1$s"} 0.0
-      """;
-
   private final String model;
   private final ServerSocket server;
   private final List<Received> received = new CopyOnWriteArrayList<>();
@@ -213,12 +203,22 @@ public final class ScriptedWorker implements AutoCloseable {
   private @Nullable String housekeeping(String target) {
     return switch (target) {
       case "/health" -> "";
-      case "/metrics" -> IDLE_METRICS.formatted(model);
+      case "/metrics" -> idleMetrics();
       case "/version" -> "{\"version\":\"0.32.0\"}";
       case "/v1/models" ->
           "{\"object\":\"list\",\"data\":[{\"id\":\"%s\",\"object\":\"model\"}]}".formatted(model);
       default -> null;
     };
+  }
+
+  private String idleMetrics() {
+    String labels = "{engine=\"0\",model_name=\"" + model + "\"} 0.0\n";
+    return "# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running"
+        + labels
+        + "# TYPE vllm:num_requests_waiting gauge\nvllm:num_requests_waiting"
+        + labels
+        + "# TYPE vllm:kv_cache_usage_perc gauge\nvllm:kv_cache_usage_perc"
+        + labels;
   }
 
   /** Closes the port and breaks off what runs, as a kill does. */
