@@ -1,0 +1,14 @@
+package dev.warmpath.xds.model;
+
+/** A value that Envoy gets by SDS. Never prints it. */
+public record Secret(ResourceId owner, String name, Use use, String value) {
+  public enum Use {
+    CREDENTIAL,
+    CERTIFICATE_AUTHORITIES
+  }
+
+  @Override
+  public String toString() {
+    return "Secret[" + name + ", " + use + "]";
+  }
+}
