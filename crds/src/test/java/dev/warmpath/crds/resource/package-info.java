@@ -1,0 +1,3 @@
+/** Tests of reading and validating resources. */
+@org.jspecify.annotations.NullMarked
+package dev.warmpath.crds.resource;
