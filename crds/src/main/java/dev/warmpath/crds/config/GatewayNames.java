@@ -175,6 +175,12 @@ public final class GatewayNames {
    */
   public static final String ORIGINAL_NAMESPACE = "warmpath.original";
 
+  /**
+   * {@code max_message_timeout} of the deciding filter: the longest that the processor may ask
+   * Envoy to wait for one answer. A longer wish would be ignored.
+   */
+  public static final int MAX_MESSAGE_TIMEOUT_SECONDS = 120;
+
   private GatewayNames() {}
 
   /** Envoy cluster of an InferencePool. */

@@ -2,7 +2,9 @@ package dev.warmpath.extproc.route;
 
 import dev.warmpath.extproc.inflight.InFlightRequest;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** What is to happen with a request. */
 public sealed interface Decision {
@@ -18,14 +20,36 @@ public sealed interface Decision {
    * @param edits body edits, possibly none
    * @param stripUsageChunk the usage chunk was asked for by the gateway and must not reach the
    *     client
+   * @param modelNames where a later cluster serves the model under another name; null where all are
+   *     content with the body as edited
    */
   record Routed(
       InFlightRequest request,
       List<String> destinations,
       List<String> clusters,
       List<BodyEdit> edits,
-      boolean stripUsageChunk)
-      implements Decision {}
+      boolean stripUsageChunk,
+      @Nullable ModelNames modelNames)
+      implements Decision {
+
+    public Routed(
+        InFlightRequest request,
+        List<String> destinations,
+        List<String> clusters,
+        List<BodyEdit> edits,
+        boolean stripUsageChunk) {
+      this(request, destinations, clusters, edits, stripUsageChunk, null);
+    }
+  }
+
+  /**
+   * The model's name in the body, for attempts at clusters that know it under another one.
+   *
+   * @param literalByCluster cluster to the JSON string literal, quotes included, that it wants
+   * @param start first byte of the literal in the body after the edits
+   * @param end first byte behind it
+   */
+  record ModelNames(Map<String, String> literalByCluster, int start, int end) {}
 
   /** The gateway answers by itself, for example the model list. */
   @SuppressWarnings("ArrayRecordComponent") // wire bytes; never compared or hashed

@@ -1,0 +1,137 @@
+package dev.warmpath.extproc;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How one external processor is started. Everything that changes while it runs comes with the
+ * routing configuration instead.
+ *
+ * @param socket Unix socket for Envoy: deciding, watching, access log
+ * @param tcpAddress the same services for a data plane elsewhere; null for none
+ * @param adminAddress HTTP for people and probes
+ * @param controlPlane where the routing configuration comes from; null where it is given in the
+ *     process itself
+ * @param nodeId as Envoy of this gateway reports it, so that the control plane orders both
+ * @param nodeCluster as Envoy reports it
+ * @param stateDirectory where the last good configuration is kept
+ * @param maxBodyBytes largest request body
+ * @param maxBufferedBytes bytes of all request bodies that may be held at once
+ * @param ioThreads event loops; decisions run elsewhere
+ * @param decisionThreads threads that decide
+ */
+public record ExtProcOptions(
+    Path socket,
+    @Nullable InetSocketAddress tcpAddress,
+    InetSocketAddress adminAddress,
+    @Nullable ControlPlane controlPlane,
+    String nodeId,
+    String nodeCluster,
+    Path stateDirectory,
+    int maxBodyBytes,
+    long maxBufferedBytes,
+    int ioThreads,
+    int decisionThreads) {
+
+  /** Default body limit: what Envoy's bootstrap accepts. */
+  public static final int DEFAULT_MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+  /** The control plane's address. */
+  public sealed interface ControlPlane {
+    record UnixSocket(Path path) implements ControlPlane {}
+
+    record Tcp(String host, int port) implements ControlPlane {}
+  }
+
+  public ExtProcOptions {
+    if (maxBufferedBytes < maxBodyBytes) {
+      throw new IllegalArgumentException(
+          "maxBufferedBytes: %d (expected: at least maxBodyBytes, %d)"
+              .formatted(maxBufferedBytes, maxBodyBytes));
+    }
+  }
+
+  /**
+   * Files in {@code runDirectory}, admin on a free loopback port, sizes by this machine: a quarter
+   * of the heap for bodies, one decision thread a core.
+   */
+  public static ExtProcOptions defaults(Path runDirectory, String nodeId, String nodeCluster) {
+    int cores = Runtime.getRuntime().availableProcessors();
+    long quarterOfHeap = Runtime.getRuntime().maxMemory() / 4;
+    int maxBody = (int) Math.min(DEFAULT_MAX_BODY_BYTES, quarterOfHeap);
+    return new ExtProcOptions(
+        runDirectory.resolve("ext-proc.sock"),
+        null,
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+        null,
+        nodeId,
+        nodeCluster,
+        runDirectory,
+        maxBody,
+        Math.max(quarterOfHeap, maxBody),
+        cores > 4 ? 2 : 1,
+        cores);
+  }
+
+  public ExtProcOptions withControlPlane(ControlPlane address) {
+    return new ExtProcOptions(
+        socket,
+        tcpAddress,
+        adminAddress,
+        address,
+        nodeId,
+        nodeCluster,
+        stateDirectory,
+        maxBodyBytes,
+        maxBufferedBytes,
+        ioThreads,
+        decisionThreads);
+  }
+
+  public ExtProcOptions withAdminAddress(InetSocketAddress address) {
+    return new ExtProcOptions(
+        socket,
+        tcpAddress,
+        address,
+        controlPlane,
+        nodeId,
+        nodeCluster,
+        stateDirectory,
+        maxBodyBytes,
+        maxBufferedBytes,
+        ioThreads,
+        decisionThreads);
+  }
+
+  public ExtProcOptions withTcpAddress(InetSocketAddress address) {
+    return new ExtProcOptions(
+        socket,
+        address,
+        adminAddress,
+        controlPlane,
+        nodeId,
+        nodeCluster,
+        stateDirectory,
+        maxBodyBytes,
+        maxBufferedBytes,
+        ioThreads,
+        decisionThreads);
+  }
+
+  public ExtProcOptions withBodyLimits(int maxBody, long maxBuffered) {
+    return new ExtProcOptions(
+        socket,
+        tcpAddress,
+        adminAddress,
+        controlPlane,
+        nodeId,
+        nodeCluster,
+        stateDirectory,
+        maxBody,
+        maxBuffered,
+        ioThreads,
+        decisionThreads);
+  }
+}

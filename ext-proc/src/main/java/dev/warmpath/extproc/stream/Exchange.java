@@ -1,0 +1,15 @@
+package dev.warmpath.extproc.stream;
+
+import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingRequest;
+
+/** The receiving half of one stream. Calls come one after another. */
+interface Exchange {
+
+  void onMessage(ProcessingRequest message);
+
+  /**
+   * Envoy closed or reset the stream. It does both after the last answer of a request that went
+   * well, so this alone is no failure.
+   */
+  void onClosed();
+}

@@ -1,0 +1,84 @@
+package dev.warmpath.extproc.stream;
+
+import com.google.protobuf.ByteString;
+
+/**
+ * A request body on its way in, and its share of the {@link BufferBudget}. Guarded by its exchange.
+ */
+final class Upload {
+  /**
+   * Bodies below this are accounted when they arrive: the announcement matters only where a few
+   * requests can fill the budget.
+   */
+  static final long ANNOUNCE_FROM_BYTES = 256 * 1024;
+
+  enum Result {
+    ACCEPTED,
+    BUFFER_FULL,
+    TOO_LARGE
+  }
+
+  private final BufferBudget budget;
+  private final long maxBytes;
+  private long reservedBytes;
+  private ByteString body = ByteString.EMPTY;
+  private int chunks;
+  private boolean released;
+
+  Upload(BufferBudget budget, long maxBytes) {
+    this.budget = budget;
+    this.maxBytes = maxBytes;
+  }
+
+  /**
+   * Called with the declared length before the first byte is asked for.
+   *
+   * @param contentLength -1 where unknown
+   */
+  Result announce(long contentLength) {
+    if (contentLength > maxBytes) {
+      return Result.TOO_LARGE;
+    }
+    if (contentLength >= ANNOUNCE_FROM_BYTES) {
+      if (!budget.tryReserveAnnounced(contentLength)) {
+        return Result.BUFFER_FULL;
+      }
+      reservedBytes = contentLength;
+    }
+    return Result.ACCEPTED;
+  }
+
+  Result add(ByteString chunk) {
+    chunks++;
+    long size = (long) body.size() + chunk.size();
+    if (size > maxBytes) {
+      return Result.TOO_LARGE;
+    }
+    if (size > reservedBytes) {
+      if (!budget.tryReserve(size - reservedBytes)) {
+        return Result.BUFFER_FULL;
+      }
+      reservedBytes = size;
+    }
+    body = body.concat(chunk);
+    return Result.ACCEPTED;
+  }
+
+  ByteString body() {
+    return body;
+  }
+
+  /** Number of body messages so far. */
+  int chunks() {
+    return chunks;
+  }
+
+  /** Gives the share back and drops the bytes; idempotent. */
+  void release() {
+    if (!released) {
+      released = true;
+      budget.release(reservedBytes);
+      body = ByteString.EMPTY;
+    }
+  }
+}

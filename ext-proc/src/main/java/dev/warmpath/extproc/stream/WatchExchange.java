@@ -1,0 +1,82 @@
+package dev.warmpath.extproc.stream;
+
+import dev.warmpath.extproc.inflight.InFlightRequest;
+import dev.warmpath.extproc.response.FirstEventScanner;
+import dev.warmpath.extproc.wire.ResponseHead;
+import io.envoyproxy.envoy.service.ext_proc.v3.HttpBody;
+import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The begin of one response, seen in observability mode: which upstream answered, and when its
+ * first token passed. Nothing is answered; the stream is completed as soon as nothing more can be
+ * learnt, so that the rest of the response never crosses this process. How the request ends is the
+ * access log's news.
+ */
+final class WatchExchange implements Exchange {
+  private final StreamContext context;
+  private final Answers answers;
+
+  /** Null until the headers of an event stream were seen. */
+  private @Nullable InFlightRequest request;
+
+  private final FirstEventScanner scanner = new FirstEventScanner();
+  private boolean finished;
+
+  WatchExchange(StreamContext context, Answers answers) {
+    this.context = context;
+    this.answers = answers;
+  }
+
+  @Override
+  public void onMessage(ProcessingRequest message) {
+    if (finished) {
+      return;
+    }
+    switch (message.getRequestCase()) {
+      case RESPONSE_HEADERS -> onResponseHeaders(message);
+      case RESPONSE_BODY -> onResponseBody(message.getResponseBody());
+      case RESPONSE_TRAILERS -> finish();
+      case REQUEST_HEADERS, REQUEST_BODY, REQUEST_TRAILERS, REQUEST_NOT_SET -> {}
+    }
+  }
+
+  @Override
+  public void onClosed() {
+    finished = true;
+  }
+
+  private void onResponseHeaders(ProcessingRequest message) {
+    ResponseHead head = ResponseHead.read(message);
+    if (head.upstreamAddress() == null || head.decisionId() == null) {
+      finish(); // written by Envoy or by this process
+      return;
+    }
+    InFlightRequest decided = context.router().inFlight(head.decisionId());
+    if (decided == null) {
+      finish();
+      return;
+    }
+    decided.attempted(head.upstreamAddress(), head.attempt());
+    boolean token =
+        head.eventStream() && head.status() < 300 && !message.getResponseHeaders().getEndOfStream();
+    if (!token) {
+      finish(); // an error, or an answer that comes whole: its first byte says nothing of a token
+      return;
+    }
+    request = decided;
+  }
+
+  private void onResponseBody(HttpBody body) {
+    if (request == null
+        || FirstTokens.observe(scanner, body.getBody(), request, context.nanoClock().getAsLong())
+        || body.getEndOfStream()) {
+      finish();
+    }
+  }
+
+  private void finish() {
+    finished = true;
+    answers.complete();
+  }
+}

@@ -1,0 +1,29 @@
+package dev.warmpath.extproc.telemetry;
+
+import dev.warmpath.extproc.inflight.InFlightRequest.Outcome;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Meters of the whole processor. */
+public final class GatewayMetrics implements StreamMetrics, AccessLogMetrics {
+  private final LongAdder decisions = new LongAdder();
+
+  @Override
+  public void decided(String kind, long elapsedNanos) {
+    decisions.increment();
+  }
+
+  @Override
+  public void deferred() {}
+
+  @Override
+  public void bufferFull() {}
+
+  @Override
+  public void overloaded() {}
+
+  @Override
+  public void failed() {}
+
+  @Override
+  public void entry(Outcome outcome, boolean matched) {}
+}
