@@ -3,12 +3,14 @@ package dev.warmpath.extproc.policy;
 import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.crds.v1alpha1.BackendSpec;
 import dev.warmpath.extproc.policy.BackendTarget.Kind;
+import dev.warmpath.extproc.policy.CompiledPolicy.CompiledTier;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The backends of one configuration by client-visible name. Sorted by namespace and name, so that
@@ -16,15 +18,19 @@ import java.util.TreeMap;
  */
 final class BackendCatalog {
   private final List<BackendTarget> all;
-  private final TreeMap<String, List<BackendTarget>> byModel = new TreeMap<>();
+  private final Map<String, CompiledTier> defaultTiers = new HashMap<>();
+  private final TreeMap<String, List<Integer>> byModel = new TreeMap<>();
+  private final Map<String, Integer> byKey = new HashMap<>();
 
   private BackendCatalog(List<BackendTarget> all) {
     this.all = List.copyOf(all);
-    for (BackendTarget backend : all) {
-      for (String model : backend.models()) {
-        byModel.computeIfAbsent(model, name -> new ArrayList<>()).add(backend);
+    for (int i = 0; i < all.size(); i++) {
+      byKey.put(key(all.get(i).id()), i);
+      for (String model : all.get(i).models()) {
+        byModel.computeIfAbsent(model, name -> new ArrayList<>()).add(i);
       }
     }
+    byModel.forEach((model, serving) -> defaultTiers.put(model, defaultTier(serving)));
   }
 
   static BackendCatalog of(RoutingConfiguration configuration) {
@@ -93,9 +99,23 @@ final class BackendCatalog {
     return all;
   }
 
-  /** Backends with that client-visible name; empty where nobody has it. */
-  List<BackendTarget> serving(String model) {
-    return byModel.getOrDefault(model, List.of());
+  /** Position in {@link #all}, or -1. */
+  int index(String namespace, String name) {
+    return byKey.getOrDefault(key(namespace, name), -1);
+  }
+
+  /**
+   * Where a request goes without any policy: to the pool backends with the requested name; to
+   * provider backends only if no pool backend has it. Null where nobody has the name.
+   */
+  @Nullable CompiledTier defaultTier(String model) {
+    return defaultTiers.get(model);
+  }
+
+  private CompiledTier defaultTier(List<Integer> serving) {
+    int[] pools = serving.stream().mapToInt(i -> i).filter(i -> !all.get(i).external()).toArray();
+    return new CompiledTier(
+        pools.length > 0 ? pools : serving.stream().mapToInt(i -> i).toArray(), null);
   }
 
   /** Sorted. */
