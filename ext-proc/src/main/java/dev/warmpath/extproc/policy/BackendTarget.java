@@ -2,6 +2,7 @@ package dev.warmpath.extproc.policy;
 
 import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.crds.v1alpha1.BackendSpec;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param resource the pool or provider
  * @param clusterName its Envoy cluster
  * @param upstreamModel the name that the upstream knows the model under
+ * @param labels the resource's own, and {@code external}, which can't be written
  */
 public record BackendTarget(
     RoutingConfiguration.Id id,
@@ -32,7 +34,9 @@ public record BackendTarget(
 
   public BackendTarget {
     models = List.copyOf(models);
-    labels = Map.copyOf(labels);
+    Map<String, String> all = new HashMap<>(labels);
+    all.put("external", Boolean.toString(kind == Kind.PROVIDER));
+    labels = Map.copyOf(all);
   }
 
   /** A request that goes there leaves the cluster. */

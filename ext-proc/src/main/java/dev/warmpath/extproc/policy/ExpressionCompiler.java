@@ -1,5 +1,7 @@
 package dev.warmpath.extproc.policy;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import com.google.protobuf.Duration;
 import dev.cel.common.CelAbstractSyntaxTree;
 import dev.cel.common.CelFunctionDecl;
@@ -23,6 +25,11 @@ final class ExpressionCompiler {
   private static final Set<String> ROOTS =
       Set.of("request", "tenant", "labels", "backend", "pool", "endpoint", "now");
 
+  /** Enough for every expression of a large configuration; a reload changes few of them. */
+  private static final int CACHED_EXPRESSIONS = 10_000;
+
+  private final Cache<String, Expression> compiled =
+      Caffeine.newBuilder().maximumSize(CACHED_EXPRESSIONS).build();
   private final CelCompiler compiler;
   private final CelRuntime runtime;
 
@@ -73,6 +80,10 @@ final class ExpressionCompiler {
   }
 
   private Expression compile(String text) {
+    return compiled.get(text, this::translate);
+  }
+
+  private Expression translate(String text) {
     try {
       CelAbstractSyntaxTree tree = compiler.compile(text).getAst();
       Set<String> roots = new HashSet<>();

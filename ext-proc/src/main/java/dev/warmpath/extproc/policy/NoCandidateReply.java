@@ -25,10 +25,8 @@ final class NoCandidateReply {
   static PolicyPlan of(
       String model, List<CompiledPolicy> matched, Narrowing narrowing, PolicyTrace trace) {
     List<Removal> removals = narrowing.removals();
-    if (all(removals, Set.of(Cause.TENANT)) && !removals.isEmpty()) {
-      return new PolicyPlan.UnknownModel(trace);
-    }
-    if (!removals.isEmpty()
+    boolean onlyHidden = all(removals, Set.of(Cause.TENANT));
+    if (!onlyHidden
         && all(removals, Set.of(Cause.TENANT, Cause.CONTEXT_LENGTH, Cause.TOOLS, Cause.VISION))) {
       return new PolicyPlan.NoCandidate(
           Action.Reject, "capability_missing", capabilities(model, removals), 400, 0, 0, trace);
@@ -98,7 +96,7 @@ final class NoCandidateReply {
       }
     }
     if (reasons.isEmpty()) {
-      reasons.add("the route names no backend");
+      reasons.add("its route has no backend that you may use");
     }
     return "No candidate for model '"
         + model

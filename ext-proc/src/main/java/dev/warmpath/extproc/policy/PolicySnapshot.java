@@ -12,6 +12,9 @@ import java.util.List;
  * reads one snapshot once and is decided by exactly that generation of every policy.
  */
 public final class PolicySnapshot {
+  /** Shared by every snapshot of the process, so that a reload compiles only what is new. */
+  private static final ExpressionCompiler EXPRESSIONS = ExpressionCompiler.create();
+
   private final BackendCatalog backends;
   private final List<CompiledPolicy> policies;
   private final List<Unavailable> unavailable;
@@ -43,7 +46,7 @@ public final class PolicySnapshot {
   public static PolicySnapshot compile(
       RoutingConfiguration configuration, InstantSource wallClock) {
     BackendCatalog backends = BackendCatalog.of(configuration);
-    PolicyCompiler compiler = new PolicyCompiler(backends, ExpressionCompiler.create());
+    PolicyCompiler compiler = new PolicyCompiler(backends, EXPRESSIONS);
     List<CompiledPolicy> policies = compiler.compile(configuration.policies());
     List<Unavailable> unavailable =
         configuration.unavailablePolicies().stream()
