@@ -1,0 +1,70 @@
+package dev.warmpath.extproc.lease;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Counts every lease of the process, so that a leak shows as a number: {@link #active} goes back to
+ * zero when traffic stops.
+ *
+ * <p>Guarded by the router's lock; the counters may be read without it.
+ */
+public final class LeaseLedger {
+  private final AtomicLong reserved = new AtomicLong();
+  private final AtomicLong ended = new AtomicLong();
+  private final AtomicLong moved = new AtomicLong();
+  private final AtomicLong leaked = new AtomicLong();
+
+  /** Reserves on a worker. */
+  public Lease reserve(
+      WorkerLoad load,
+      int promptTokens,
+      int cachedTokens,
+      double workSeconds,
+      boolean streaming,
+      long nowNanos) {
+    reserved.incrementAndGet();
+    return load.reserve(promptTokens, cachedTokens, workSeconds, streaming, nowNanos);
+  }
+
+  /** A request goes to another worker than it was reserved on; the old lease ends. */
+  public void moved(Lease from, long nowNanos) {
+    if (from.load().end(from, nowNanos)) {
+      moved.incrementAndGet();
+      ended.incrementAndGet();
+    }
+  }
+
+  /** Ends a lease. Returns false if it has ended before. */
+  public boolean end(Lease lease, long nowNanos) {
+    if (!lease.load().end(lease, nowNanos)) {
+      return false;
+    }
+    ended.incrementAndGet();
+    return true;
+  }
+
+  /** Ends a lease whose end was never reported and which its worker does not know any more. */
+  public boolean leak(Lease lease, long nowNanos) {
+    if (!end(lease, nowNanos)) {
+      return false;
+    }
+    leaked.incrementAndGet();
+    return true;
+  }
+
+  public long active() {
+    return reserved.get() - ended.get();
+  }
+
+  public long reserved() {
+    return reserved.get();
+  }
+
+  public long moved() {
+    return moved.get();
+  }
+
+  public long leaked() {
+    return leaked.get();
+  }
+}

@@ -1,0 +1,25 @@
+package dev.warmpath.extproc.predict;
+
+/** One prediction, term by term, in seconds. Reused: filled in place by {@link WorkerModel}. */
+public final class Forecast {
+  public int cachedTokens;
+  public double frontEndSeconds;
+  public double queueSeconds;
+  public double workSeconds;
+  public double stepSeconds;
+  public double memorySeconds;
+  public double foreignSeconds;
+  public double faultSeconds;
+
+  /** Work at speed 1, for the lease. */
+  public double baseWorkSeconds;
+
+  /** Sum of the terms: what the choice goes by. */
+  public double ttftSeconds;
+
+  /** The sum, corrected by how sums of this size have turned out. */
+  public double medianSeconds;
+
+  public double highSeconds;
+  public boolean queued;
+}

@@ -1,0 +1,50 @@
+package dev.warmpath.extproc.route;
+
+import dev.warmpath.crds.v1alpha1.PolicySpec;
+import dev.warmpath.extproc.inflight.InFlightRequest;
+import dev.warmpath.extproc.request.PromptFingerprint;
+import java.util.List;
+
+/** Outcome of placing a prompt. */
+public sealed interface Placement {
+
+  /**
+   * What is to be placed; needs no body, so that a replay can drive the choice.
+   *
+   * @param decisionId unique
+   * @param streaming the first token will be seen
+   * @param tiers targets in order of preference; the first tier with a free endpoint decides, the
+   *     others are what retries fall back to
+   */
+  record Prompt(
+      String decisionId,
+      PromptFingerprint fingerprint,
+      boolean streaming,
+      List<List<Target>> tiers,
+      PolicySpec.Choose choose,
+      long ttftSlackNanos) {
+    public Prompt {
+      tiers = List.copyOf(tiers);
+    }
+  }
+
+  /**
+   * A lease is held.
+   *
+   * @param destinations "ip:port" of workers, best first
+   * @param clusters one per attempt, or a single one for all
+   * @param targets the targets behind {@code clusters}
+   */
+  record Placed(
+      InFlightRequest request,
+      List<String> destinations,
+      List<String> clusters,
+      List<Target> targets)
+      implements Placement {}
+
+  /** Every endpoint has its limit of queued prompts. */
+  record Saturated(int retryAfterSeconds) implements Placement {}
+
+  /** No endpoint is ready. */
+  record Nowhere() implements Placement {}
+}

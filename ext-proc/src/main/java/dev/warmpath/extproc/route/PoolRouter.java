@@ -1,0 +1,510 @@
+package dev.warmpath.extproc.route;
+
+import dev.warmpath.crds.config.RoutingConfiguration;
+import dev.warmpath.crds.v1alpha1.PoolSpec;
+import dev.warmpath.extproc.candidate.ServedPool;
+import dev.warmpath.extproc.candidate.ServedProvider;
+import dev.warmpath.extproc.candidate.ServedWorker;
+import dev.warmpath.extproc.candidate.WorkerGauges;
+import dev.warmpath.extproc.candidate.WorkerId;
+import dev.warmpath.extproc.index.PrefixIndex;
+import dev.warmpath.extproc.inflight.InFlightRequest;
+import dev.warmpath.extproc.lease.LeaseLedger;
+import dev.warmpath.extproc.pick.CandidateTable;
+import dev.warmpath.extproc.pick.Picker;
+import dev.warmpath.extproc.predict.Forecast;
+import dev.warmpath.extproc.predict.KindModel;
+import dev.warmpath.extproc.predict.ProviderModel;
+import dev.warmpath.extproc.predict.TokenRatio;
+import dev.warmpath.extproc.predict.WorkerModel;
+import dev.warmpath.extproc.request.PromptFingerprint;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+import net.openhft.hashing.LongHashFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Places prompts on workers: predicts every candidate, picks, and reserves in one critical section.
+ * Owns what is learnt of workers and the prefix index.
+ *
+ * <p>One lock guards all of it. It is held for a few microseconds for a handful of workers, never
+ * over I/O, and makes pick and reserve one step: of a burst, each request sees the load of those
+ * before it. Several locks would not help much, because pools share workers and policies compare
+ * pools.
+ *
+ * <p>Thread-safe.
+ */
+public final class PoolRouter {
+  private static final int MAX_RETRY_AFTER_SECONDS = 5;
+
+  /** Blocks by which {@code PrefixAffinity} tells prompts apart: the first kilobyte. */
+  private static final int AFFINITY_BLOCKS = 4;
+
+  final ReentrantLock lock = new ReentrantLock();
+  final LongSupplier nanoClock;
+  final PrefixIndex index;
+  final LeaseLedger ledger = new LeaseLedger();
+  final ConcurrentHashMap<String, TrackedRequest> inFlight = new ConcurrentHashMap<>();
+  private final Picker picker;
+  private final CandidateTable table = new CandidateTable();
+  private final Forecast forecast = new Forecast();
+  private final Map<WorkerId, Integer> ordinals = new HashMap<>();
+  private final List<@Nullable WorkerSlot> slots = new ArrayList<>();
+  private final Map<String, KindModel> kinds = new HashMap<>();
+  private final Map<String, TokenRatio> ratios = new ConcurrentHashMap<>();
+  private final Map<String, ProviderModel> providers = new HashMap<>();
+  private final Map<String, Long> modelHashes = new ConcurrentHashMap<>();
+  private volatile RoutingSnapshot snapshot;
+
+  /**
+   * @param indexBytes budget of the prefix index
+   * @param nanoClock intervals only; any origin
+   * @param random breaks ties
+   */
+  public PoolRouter(long indexBytes, LongSupplier nanoClock, RandomGenerator random) {
+    this.index = new PrefixIndex(indexBytes);
+    this.nanoClock = nanoClock;
+    this.picker = new Picker(random);
+    this.snapshot =
+        RoutingSnapshot.compile(
+            RoutingConfiguration.empty(),
+            "",
+            id -> {
+              throw new IllegalStateException("an empty configuration has no worker " + id);
+            });
+  }
+
+  /** The configuration in force. */
+  public RoutingSnapshot snapshot() {
+    return snapshot;
+  }
+
+  /**
+   * Routes by another configuration from now on. Workers that are in both keep what is known of
+   * them and their leases.
+   */
+  public RoutingSnapshot apply(RoutingConfiguration configuration, String version) {
+    lock.lock();
+    try {
+      RoutingSnapshot fresh =
+          RoutingSnapshot.compile(
+              configuration, version, id -> ordinals.computeIfAbsent(id, any -> freeOrdinal()));
+      Map<WorkerId, String> modelOf = new HashMap<>();
+      for (ServedPool pool : fresh.pools().values()) {
+        pool.workers().forEach(worker -> modelOf.putIfAbsent(worker.id(), pool.model()));
+      }
+      Set<WorkerId> configured = new HashSet<>();
+      for (ServedWorker worker : fresh.workers()) {
+        configured.add(worker.id());
+        WorkerSlot slot = slots.get(worker.ordinal());
+        if (slot == null) {
+          slots.set(
+              worker.ordinal(),
+              new WorkerSlot(worker, newModel(worker, modelOf.getOrDefault(worker.id(), ""))));
+        } else {
+          slot.configured(worker);
+        }
+      }
+      ordinals.entrySet().removeIf(entry -> retire(entry.getValue(), configured));
+      snapshot = fresh;
+      return fresh;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private int freeOrdinal() {
+    for (int i = 0; i < slots.size(); i++) {
+      if (slots.get(i) == null && !ordinals.containsValue(i)) {
+        return i;
+      }
+    }
+    slots.add(null);
+    return slots.size() - 1;
+  }
+
+  private WorkerModel newModel(ServedWorker worker, String model) {
+    KindModel kind =
+        kinds.computeIfAbsent(
+            model + '\n' + worker.hardware(), key -> new KindModel(worker.profile()));
+    return new WorkerModel(kind, index.newHolder(1), worker.profile().kvCacheTokens());
+  }
+
+  /** Forgets a worker that is not configured any more; its running requests end on their own. */
+  private boolean retire(int ordinal, Set<WorkerId> configured) {
+    WorkerSlot slot = slots.get(ordinal);
+    if (slot == null || configured.contains(slot.served().id())) {
+      return false;
+    }
+    slot.gone();
+    index.forget(slot.model().holder());
+    slots.set(ordinal, null);
+    return true;
+  }
+
+  /** What a scrape of that worker said; ignored for a worker that isn't configured. */
+  public void scraped(WorkerId worker, WorkerGauges gauges) {
+    withWorker(worker, model -> model.scraped(gauges));
+  }
+
+  /** A scrape of that worker failed. */
+  public void unreachable(WorkerId worker) {
+    withWorker(worker, WorkerModel::unreachable);
+  }
+
+  /** That worker's process was restarted under the same identity: its cache is empty. */
+  public void restarted(WorkerId worker) {
+    withWorker(
+        worker,
+        model -> {
+          index.forget(model.holder());
+          model.restarted();
+        });
+  }
+
+  private void withWorker(WorkerId id, java.util.function.Consumer<WorkerModel> action) {
+    lock.lock();
+    try {
+      Integer ordinal = ordinals.get(id);
+      WorkerSlot slot = ordinal == null ? null : slots.get(ordinal);
+      if (slot != null) {
+        action.accept(slot.model());
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Tokens of a prompt, as far as can be told; the name may be one that nobody serves. */
+  public int promptTokens(PromptFingerprint prompt, String model) {
+    TokenRatio known = ratios.get(model);
+    return prompt.tokens(known == null ? TokenRatio.START : known.tokensPerByte());
+  }
+
+  TokenRatio ratio(String upstreamModel) {
+    return ratios.computeIfAbsent(upstreamModel, model -> new TokenRatio());
+  }
+
+  long modelHash(String upstreamModel) {
+    return modelHashes.computeIfAbsent(
+        upstreamModel,
+        model -> LongHashFunction.xx3().hashBytes(model.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  /** The request in flight with that id, or null. */
+  public @Nullable InFlightRequest inFlight(String decisionId) {
+    return inFlight.get(decisionId);
+  }
+
+  /** Picks an endpoint and reserves it. */
+  public Placement place(Placement.Prompt prompt) {
+    return place(prompt, new DecisionTrace());
+  }
+
+  Placement place(Placement.Prompt prompt, DecisionTrace trace) {
+    lock.lock();
+    try {
+      long now = nanoClock.getAsLong();
+      boolean saturated = false;
+      for (int tier = 0; tier < prompt.tiers().size(); tier++) {
+        List<Target> targets = prompt.tiers().get(tier);
+        saturated |= predict(prompt, targets, now);
+        if (table.size() > 0) {
+          return reserve(prompt, tier, now, trace);
+        }
+      }
+      return saturated ? new Placement.Saturated(retryAfterSeconds()) : new Placement.Nowhere();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Fills the table with every usable endpoint. Returns whether one was left out for its queue. */
+  private boolean predict(Placement.Prompt prompt, List<Target> targets, long now) {
+    table.clear();
+    boolean saturated = false;
+    for (int t = 0; t < targets.size(); t++) {
+      Target target = targets.get(t);
+      ServedPool pool = target.pool();
+      if (pool == null) {
+        saturated |= predictProvider(target, t, now);
+        continue;
+      }
+      int limit = pool.spec().limits().maxQueuedPromptsPerWorker();
+      for (int i = 0; i < pool.workers().size(); i++) {
+        WorkerSlot slot = target.usable().test(i) ? slot(pool.workers().get(i)) : null;
+        if (slot == null) {
+          continue;
+        }
+        if (limit > 0 && slot.model().queuedPrompts() >= limit) {
+          saturated = true;
+          continue;
+        }
+        forecast(slot.model(), target.upstreamModel(), prompt.fingerprint(), now);
+        table.add(slot.served().ordinal(), t, slot.model().load().inFlight(), forecast);
+      }
+    }
+    return saturated;
+  }
+
+  /** Null where the worker is not the one any more that the snapshot meant. */
+  @Nullable WorkerSlot slot(ServedWorker worker) {
+    WorkerSlot slot = worker.ordinal() < slots.size() ? slots.get(worker.ordinal()) : null;
+    return slot != null && slot.served().id().equals(worker.id()) ? slot : null;
+  }
+
+  private Forecast forecast(
+      WorkerModel worker, String upstreamModel, PromptFingerprint prompt, long now) {
+    double perByte = ratio(upstreamModel).tokensPerByte();
+    int matched =
+        index.match(worker.holder(), modelHash(upstreamModel), prompt.chain(), prompt.blocks());
+    worker.forecast(prompt.tokens(perByte), matched * prompt.blockTokens(perByte), now, forecast);
+    return forecast;
+  }
+
+  private boolean predictProvider(Target target, int backend, long now) {
+    ServedProvider provider = target.provider();
+    if (provider == null) {
+      return false;
+    }
+    ProviderModel model = providerModel(target, provider);
+    int limit = provider.spec().limits().concurrency();
+    if (limit > 0 && model.inFlight() >= limit) {
+      return true;
+    }
+    clear(forecast);
+    forecast.ttftSeconds = model.medianSeconds(now);
+    forecast.medianSeconds = forecast.ttftSeconds;
+    forecast.highSeconds = model.highSeconds(now);
+    table.add(-1, backend, model.inFlight(), forecast);
+    return false;
+  }
+
+  private static void clear(Forecast forecast) {
+    forecast.cachedTokens = 0;
+    forecast.frontEndSeconds = 0;
+    forecast.queueSeconds = 0;
+    forecast.workSeconds = 0;
+    forecast.stepSeconds = 0;
+    forecast.memorySeconds = 0;
+    forecast.foreignSeconds = 0;
+    forecast.faultSeconds = 0;
+    forecast.baseWorkSeconds = 0;
+    forecast.queued = false;
+  }
+
+  ProviderModel providerModel(Target target, ServedProvider provider) {
+    return providers.computeIfAbsent(
+        target.clusterName() + '\n' + target.upstreamModel(),
+        key -> new ProviderModel(provider.spec().expectedTtft().toNanos() * 1e-9));
+  }
+
+  /** Requests in flight at a provider, whatever the model. */
+  int providerInFlight(String clusterName) {
+    lock.lock();
+    try {
+      int sum = 0;
+      for (Map.Entry<String, ProviderModel> entry : providers.entrySet()) {
+        if (entry.getKey().startsWith(clusterName + '\n')) {
+          sum += entry.getValue().inFlight();
+        }
+      }
+      return sum;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** One of the provider's models, or null before the first request. */
+  @Nullable ProviderModel anyProviderModel(String clusterName) {
+    lock.lock();
+    try {
+      for (Map.Entry<String, ProviderModel> entry : providers.entrySet()) {
+        if (entry.getKey().startsWith(clusterName + '\n')) {
+          return entry.getValue();
+        }
+      }
+      return null;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Placement reserve(Placement.Prompt prompt, int tier, long now, DecisionTrace trace) {
+    List<Target> targets = prompt.tiers().get(tier);
+    narrow(prompt, targets);
+    PoolSpec.Algorithm algorithm = algorithm(targets);
+    int count = picker.order(table, algorithm, affinity(prompt.fingerprint()));
+    List<Route> routes = new ArrayList<>(Picker.MAX_ORDER);
+    for (int rank = 0; rank < count; rank++) {
+      routes.add(route(targets, picker.ordered(rank)));
+    }
+    trace.candidates(algorithm, candidateRecords(targets, count), table.size());
+    for (int next = tier + 1; next < prompt.tiers().size(); next++) {
+      // A later tier is a fallback: it is reached only if every attempt before it has failed.
+      if (routes.size() < Picker.MAX_ORDER) {
+        predict(prompt, prompt.tiers().get(next), now);
+        int more = picker.order(table, PoolSpec.Algorithm.PredictedTTFT, 0);
+        for (int rank = 0; rank < more && routes.size() < Picker.MAX_ORDER; rank++) {
+          routes.add(route(prompt.tiers().get(next), picker.ordered(rank)));
+        }
+      }
+    }
+    TrackedRequest request = new TrackedRequest(this, prompt, routes, trace, now);
+    request.reserveOn(routes.getFirst(), now);
+    inFlight.put(prompt.decisionId(), request);
+    List<String> destinations = new ArrayList<>();
+    List<String> clusters = new ArrayList<>();
+    List<Target> chosen = new ArrayList<>();
+    boolean mixed = false;
+    for (Route route : routes) {
+      if (route.slot() != null) {
+        destinations.add(route.slot().served().endpoint());
+      }
+      clusters.add(route.target().clusterName());
+      chosen.add(route.target());
+      mixed |= !route.target().clusterName().equals(clusters.getFirst());
+    }
+    return mixed
+        ? new Placement.Placed(request, destinations, clusters, chosen)
+        : new Placement.Placed(
+            request, destinations, List.of(clusters.getFirst()), List.of(chosen.getFirst()));
+  }
+
+  /** Where an attempt goes: a worker of a pool, or a provider. */
+  record Route(Target target, @Nullable WorkerSlot slot) {}
+
+  private Route route(List<Target> targets, int row) {
+    Target target = targets.get(table.backend(row));
+    int ordinal = table.target(row);
+    return new Route(target, ordinal < 0 ? null : slots.get(ordinal));
+  }
+
+  /** Applies a policy's way of choosing by leaving in the table only what it accepts. */
+  private void narrow(Placement.Prompt prompt, List<Target> targets) {
+    switch (prompt.choose()) {
+      case PredictedTTFT -> {}
+      case Order -> table.keepFirstBackend();
+      case Cheapest -> {
+        double limit = table.bestTtftSeconds() + prompt.ttftSlackNanos() * 1e-9;
+        double cheapest = Double.POSITIVE_INFINITY;
+        for (int i = 0; i < table.size(); i++) {
+          double price = targets.get(table.backend(i)).inputPricePerMillion();
+          if (table.ttftSeconds(i) <= limit && price < cheapest) {
+            cheapest = price;
+          }
+        }
+        if (cheapest < Double.POSITIVE_INFINITY) {
+          double most = cheapest;
+          table.keep(i ->
+              table.ttftSeconds(i) <= limit
+                  && targets.get(table.backend(i)).inputPricePerMillion() <= most);
+        }
+      }
+    }
+  }
+
+  /** A baseline applies where it alone decides; a comparison between pools is by prediction. */
+  private static PoolSpec.Algorithm algorithm(List<Target> targets) {
+    ServedPool pool = targets.getFirst().pool();
+    return targets.size() == 1 && pool != null
+        ? pool.spec().routing().algorithm()
+        : PoolSpec.Algorithm.PredictedTTFT;
+  }
+
+  private static long affinity(PromptFingerprint prompt) {
+    int at = Math.min(AFFINITY_BLOCKS, prompt.blocks());
+    return at == 0 ? prompt.size() : prompt.chain()[at - 1];
+  }
+
+  private List<DecisionRecord.Candidate> candidateRecords(List<Target> targets, int count) {
+    int shown = Math.min(DecisionRecord.MAX_CANDIDATES, table.size());
+    List<DecisionRecord.Candidate> records = new ArrayList<>(shown);
+    for (int rank = 0; rank < count; rank++) {
+      records.add(candidateRecord(targets, picker.ordered(rank), rank + 1));
+    }
+    for (int i = 0; i < table.size() && records.size() < shown; i++) {
+      boolean ordered = false;
+      for (int rank = 0; rank < count; rank++) {
+        ordered |= picker.ordered(rank) == i;
+      }
+      if (!ordered) {
+        records.add(candidateRecord(targets, i, 0));
+      }
+    }
+    return records;
+  }
+
+  private DecisionRecord.Candidate candidateRecord(List<Target> targets, int row, int rank) {
+    table.read(row, forecast);
+    Route route = route(targets, row);
+    WorkerSlot slot = route.slot();
+    return new DecisionRecord.Candidate(
+        slot == null ? route.target().clusterName() : slot.served().id().name(),
+        slot == null ? "" : slot.served().endpoint(),
+        route.target().backend(),
+        route.target().clusterName(),
+        rank,
+        table.inFlight(row),
+        forecast.cachedTokens,
+        forecast.queueSeconds,
+        forecast.workSeconds,
+        forecast.frontEndSeconds,
+        forecast.stepSeconds,
+        forecast.memorySeconds,
+        forecast.foreignSeconds,
+        forecast.faultSeconds,
+        forecast.ttftSeconds,
+        forecast.medianSeconds,
+        forecast.highSeconds);
+  }
+
+  /** When the first of the queued prompts should be through; clients sleep as long as told. */
+  private int retryAfterSeconds() {
+    double least = MAX_RETRY_AFTER_SECONDS;
+    for (WorkerSlot slot : slots) {
+      if (slot != null && slot.model().load().head() != null) {
+        double perPrompt =
+            slot.model().load().queuedWorkSeconds()
+                / slot.model().load().queued()
+                * slot.model().speedFactor();
+        least = Math.min(least, perPrompt);
+      }
+    }
+    return Math.clamp((int) Math.ceil(least), 1, MAX_RETRY_AFTER_SECONDS);
+  }
+
+  /** Predicts one worker for one prompt; the caller holds the lock and reads it before the next. */
+  Forecast predictOne(
+      WorkerModel worker, String upstreamModel, PromptFingerprint prompt, long now) {
+    return forecast(worker, upstreamModel, prompt, now);
+  }
+
+  /** Leases that are held now; back to zero when traffic stops. */
+  public long activeLeases() {
+    return ledger.active();
+  }
+
+  public LeaseLedger ledger() {
+    return ledger;
+  }
+
+  /** Bytes of the prefix index. */
+  public long indexBytes() {
+    lock.lock();
+    try {
+      return index.bytes();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,83 @@
+package dev.warmpath.extproc.route;
+
+import dev.warmpath.extproc.request.Dialect;
+import dev.warmpath.extproc.request.ParsedBody;
+
+/** The errors that the gateway answers by itself; docs/errors.md lists their codes. */
+final class Refusals {
+  private static final int MAX_QUOTED_CHARS = 128;
+
+  private Refusals() {}
+
+  static ApiError unknownPath(Dialect dialect) {
+    return new ApiError(
+        dialect, 404, "unknown_path", "This gateway does not serve that path.", null, 0, false);
+  }
+
+  static ApiError wrongMethod(Dialect dialect, String method, String wanted) {
+    return new ApiError(
+        dialect,
+        405,
+        "method_not_allowed",
+        "Method " + shortened(method) + " is not allowed here; use " + wanted + ".",
+        null,
+        0,
+        false);
+  }
+
+  static ApiError unauthorized(Dialect dialect, String reason) {
+    return new ApiError(dialect, 401, "invalid_api_key", reason, null, 0, false);
+  }
+
+  static ApiError malformed(Dialect dialect, ParsedBody.Malformed body) {
+    return new ApiError(dialect, 400, body.code(), body.message(), body.param(), 0, false);
+  }
+
+  static ApiError unknownModel(Dialect dialect, String model) {
+    return new ApiError(
+        dialect,
+        404,
+        "model_not_found",
+        "The model '" + shortened(model) + "' does not exist or is not open to you.",
+        "model",
+        0,
+        false);
+  }
+
+  static ApiError noCandidate(
+      Dialect dialect, int status, String code, String message, int retryAfterSeconds) {
+    return new ApiError(
+        dialect, status, code, message, null, retryAfterSeconds, retryAfterSeconds > 0);
+  }
+
+  static ApiError policyUnavailable(Dialect dialect, String message) {
+    return new ApiError(dialect, 503, "policy_unavailable", message, null, 0, false);
+  }
+
+  static ApiError saturated(Dialect dialect, int retryAfterSeconds) {
+    return new ApiError(
+        dialect,
+        429,
+        "workers_saturated",
+        "Every worker of this model has its limit of queued prompts.",
+        null,
+        retryAfterSeconds,
+        true);
+  }
+
+  static ApiError noWorker(Dialect dialect, String model) {
+    return new ApiError(
+        dialect,
+        503,
+        "no_capacity",
+        "No worker of model '" + shortened(model) + "' is available.",
+        null,
+        2,
+        true);
+  }
+
+  /** Client text in a message: bounded, so that a 50 MB name does not come back. */
+  private static String shortened(String text) {
+    return text.length() <= MAX_QUOTED_CHARS ? text : text.substring(0, MAX_QUOTED_CHARS) + "…";
+  }
+}

@@ -1,0 +1,290 @@
+package dev.warmpath.extproc.route;
+
+import dev.warmpath.crds.v1alpha1.BackendSpec;
+import dev.warmpath.extproc.inflight.InFlightRequest;
+import dev.warmpath.extproc.label.LabelSource;
+import dev.warmpath.extproc.policy.PolicyPlan;
+import dev.warmpath.extproc.policy.RequestFacts;
+import dev.warmpath.extproc.request.Dialect;
+import dev.warmpath.extproc.request.InferenceRequest;
+import dev.warmpath.extproc.request.Operation;
+import dev.warmpath.extproc.request.ParsedBody;
+import dev.warmpath.extproc.request.RequestParser;
+import dev.warmpath.extproc.tenant.Identification;
+import dev.warmpath.extproc.tenant.Tenant;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The path of a request, from its bytes to one worker:
+ *
+ * <pre>
+ *   read         body -> fields, spans, and the fingerprint of the prompt
+ *   identify     who calls
+ *   label        only what a policy asks for, lazily
+ *   constrain    policies -> tiers of endpoints that may be used
+ *   place        predict every endpoint, pick the earliest first token, reserve: one step
+ *   answer       destinations, clusters, and the few bytes of the body that must change
+ * </pre>
+ *
+ * <p>What happens after that (first token, usage, end) goes to the {@link InFlightRequest}. Every
+ * decision, refusals too, leaves a record in the {@link DecisionLog}.
+ *
+ * <p>Thread-safe: holds no state of its own.
+ */
+public final class RoutingPipeline implements RequestRouter {
+  /** Gives the labels of one request. */
+  @FunctionalInterface
+  public interface Labels {
+    LabelSource of(InferenceRequest request, RequestHead head, Tenant tenant);
+  }
+
+  private static final String MODELS = "/v1/models";
+
+  private final PoolRouter router;
+  private final Labels labels;
+  private final DecisionLog log;
+  private final InstantSource wallClock;
+
+  /**
+   * @param wallClock for records only; decisions use the router's clock
+   */
+  public RoutingPipeline(
+      PoolRouter router, Labels labels, DecisionLog log, InstantSource wallClock) {
+    this.router = router;
+    this.labels = labels;
+    this.log = log;
+    this.wallClock = wallClock;
+  }
+
+  @Override
+  public @Nullable Decision routeHead(RequestHead head) {
+    Operation operation = operation(head.path());
+    if (operation != null) {
+      if (!head.method().equals("POST")) {
+        return reject(head, Refusals.wrongMethod(operation.dialect(), head.method(), "POST"));
+      }
+      Identification who = router.snapshot().tenants().identify(head.headers(), head.identity());
+      return who instanceof Identification.Unauthorized unauthorized
+          ? reject(head, Refusals.unauthorized(operation.dialect(), unauthorized.reason()))
+          : null;
+    }
+    if (head.path().equals(MODELS) || head.path().startsWith(MODELS + "/")) {
+      return models(head);
+    }
+    return reject(head, Refusals.unknownPath(dialect(head)));
+  }
+
+  private static @Nullable Operation operation(String path) {
+    for (Operation operation : Operation.values()) {
+      if (operation.path().equals(path)) {
+        return operation;
+      }
+    }
+    return null;
+  }
+
+  /** The API that a client of a path without a dialect of its own speaks. */
+  private static Dialect dialect(RequestHead head) {
+    boolean anthropic =
+        head.headers().containsKey("anthropic-version")
+            || head.path().startsWith(Operation.MESSAGES.path());
+    return anthropic ? Dialect.ANTHROPIC : Dialect.OPENAI;
+  }
+
+  private Decision models(RequestHead head) {
+    Dialect dialect = dialect(head);
+    if (!head.method().equals("GET")) {
+      return reject(head, Refusals.wrongMethod(dialect, head.method(), "GET"));
+    }
+    RoutingSnapshot snapshot = router.snapshot();
+    Identification who = snapshot.tenants().identify(head.headers(), head.identity());
+    if (who instanceof Identification.Unauthorized unauthorized) {
+      return reject(head, Refusals.unauthorized(dialect, unauthorized.reason()));
+    }
+    List<String> names = snapshot.policies().models(((Identification.Identified) who).tenant());
+    if (head.path().equals(MODELS)) {
+      return dialect == Dialect.OPENAI
+          ? ModelList.openAiList(names)
+          : ModelList.anthropicList(names);
+    }
+    String wanted = decoded(head.path().substring(MODELS.length() + 1));
+    if (!names.contains(wanted)) {
+      return reject(head, Refusals.unknownModel(dialect, wanted));
+    }
+    return dialect == Dialect.OPENAI
+        ? ModelList.openAiModel(wanted)
+        : ModelList.anthropicModel(wanted);
+  }
+
+  /** Names with a slash arrive as %2F; a plus is a plus in a path. */
+  private static String decoded(String segment) {
+    try {
+      return URLDecoder.decode(segment.replace("+", "%2B"), StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException malformedEscape) {
+      return segment;
+    }
+  }
+
+  @Override
+  public Decision route(RequestHead head, byte[] body) {
+    long start = router.nanoClock.getAsLong();
+    DecisionTrace trace = new DecisionTrace();
+    RoutingSnapshot snapshot = router.snapshot();
+    trace.head(head, wallClock.instant(), snapshot.version());
+    Decision decision = decide(head, body, snapshot, trace);
+    if (decision instanceof Decision.Rejected rejected) {
+      trace.refused(rejected.error());
+    }
+    trace.took(router.nanoClock.getAsLong() - start);
+    log.add(head.decisionId(), trace::record);
+    return decision;
+  }
+
+  private Decision decide(
+      RequestHead head, byte[] body, RoutingSnapshot snapshot, DecisionTrace trace) {
+    Operation operation = operation(head.path());
+    if (operation == null) {
+      return new Decision.Rejected(Refusals.unknownPath(dialect(head)));
+    }
+    Dialect dialect = operation.dialect();
+    Identification who = snapshot.tenants().identify(head.headers(), head.identity());
+    if (who instanceof Identification.Unauthorized unauthorized) {
+      return new Decision.Rejected(Refusals.unauthorized(dialect, unauthorized.reason()));
+    }
+    Tenant tenant = ((Identification.Identified) who).tenant();
+    trace.tenant(tenant.toString());
+    return switch (RequestParser.parse(operation, body)) {
+      case ParsedBody.Malformed malformed ->
+          new Decision.Rejected(Refusals.malformed(dialect, malformed));
+      case ParsedBody.Parsed parsed -> {
+        trace.request(parsed.request());
+        yield constrain(head, parsed.request(), tenant, snapshot, trace);
+      }
+    };
+  }
+
+  private Decision constrain(
+      RequestHead head,
+      InferenceRequest request,
+      Tenant tenant,
+      RoutingSnapshot snapshot,
+      DecisionTrace trace) {
+    PolicyPlan plan =
+        snapshot
+            .policies()
+            .plan(
+                facts(head, request, tenant),
+                tenant,
+                labels.of(request, head, tenant),
+                new PoolStates(router, snapshot, request.fingerprint()));
+    trace.policy(plan.trace());
+    Dialect dialect = request.dialect();
+    return switch (plan) {
+      case PolicyPlan.Candidates candidates -> place(head, request, candidates, snapshot, trace);
+      case PolicyPlan.UnknownModel unknown ->
+          new Decision.Rejected(Refusals.unknownModel(dialect, request.model()));
+      case PolicyPlan.FailClosed closed ->
+          new Decision.Rejected(Refusals.policyUnavailable(dialect, closed.message()));
+      case PolicyPlan.NoCandidate none ->
+          new Decision.Rejected(
+              Refusals.noCandidate(
+                  dialect, none.status(), none.code(), none.message(), none.retryAfterSeconds()));
+      case PolicyPlan.AwaitLabels waiting ->
+          new Decision.Rejected(
+              Refusals.policyUnavailable(dialect, "A label that a policy needs is not there yet."));
+    };
+  }
+
+  private RequestFacts facts(RequestHead head, InferenceRequest request, Tenant tenant) {
+    Integer maxTokens = request.maxTokens();
+    return new RequestFacts(
+        request.model(),
+        head.path(),
+        request.dialect(),
+        router.promptTokens(request.fingerprint(), request.model()),
+        maxTokens == null ? 0 : maxTokens,
+        request.stream(),
+        request.tools(),
+        request.images(),
+        tenant.priority(),
+        head.headers());
+  }
+
+  private Decision place(
+      RequestHead head,
+      InferenceRequest request,
+      PolicyPlan.Candidates candidates,
+      RoutingSnapshot snapshot,
+      DecisionTrace trace) {
+    Placement.Prompt prompt =
+        new Placement.Prompt(
+            head.decisionId(),
+            request.fingerprint(),
+            request.stream(),
+            tiers(candidates, snapshot),
+            candidates.choose(),
+            candidates.ttftSlackNanos());
+    return switch (router.place(prompt, trace)) {
+      case Placement.Placed placed -> answer(request, placed, trace);
+      case Placement.Saturated saturated ->
+          new Decision.Rejected(
+              Refusals.saturated(request.dialect(), saturated.retryAfterSeconds()));
+      case Placement.Nowhere nowhere ->
+          new Decision.Rejected(Refusals.noWorker(request.dialect(), request.model()));
+    };
+  }
+
+  private static List<List<Target>> tiers(
+      PolicyPlan.Candidates candidates, RoutingSnapshot snapshot) {
+    List<List<Target>> tiers = new ArrayList<>(candidates.tiers().size());
+    for (PolicyPlan.Tier tier : candidates.tiers()) {
+      List<Target> targets = new ArrayList<>(tier.candidates().size());
+      for (PolicyPlan.Candidate candidate : tier.candidates()) {
+        String cluster = candidate.backend().clusterName();
+        BackendSpec.Pricing pricing = candidate.backend().pricing();
+        targets.add(
+            new Target(
+                candidate.backend().name(),
+                cluster,
+                candidate.backend().upstreamModel(),
+                snapshot.pool(cluster),
+                snapshot.provider(cluster),
+                candidate.endpoints()::contains,
+                pricing == null ? Double.NaN : pricing.inputPerMillion().doubleValue()));
+      }
+      tiers.add(targets);
+    }
+    return tiers;
+  }
+
+  private Decision answer(InferenceRequest request, Placement.Placed placed, DecisionTrace trace) {
+    String model = placed.targets().getFirst().upstreamModel();
+    trace.chosen(model, router.promptTokens(request.fingerprint(), model));
+    BodyEdits body = BodyEdits.of(request, placed.targets());
+    return new Decision.Routed(
+        placed.request(),
+        placed.destinations(),
+        placed.clusters(),
+        body.edits(),
+        body.asksForUsage(),
+        body.modelNames());
+  }
+
+  private Decision reject(RequestHead head, ApiError error) {
+    DecisionTrace trace = new DecisionTrace();
+    trace.head(head, wallClock.instant(), router.snapshot().version());
+    trace.refused(error);
+    log.add(head.decisionId(), trace::record);
+    return new Decision.Rejected(error);
+  }
+
+  @Override
+  public @Nullable InFlightRequest inFlight(String decisionId) {
+    return router.inFlight(decisionId);
+  }
+}

@@ -1,0 +1,370 @@
+package dev.warmpath.extproc.route;
+
+import dev.warmpath.extproc.candidate.ServedProvider;
+import dev.warmpath.extproc.inflight.InFlightRequest;
+import dev.warmpath.extproc.lease.Lease;
+import dev.warmpath.extproc.predict.Forecast;
+import dev.warmpath.extproc.predict.ProviderModel;
+import dev.warmpath.extproc.predict.WorkerModel;
+import dev.warmpath.extproc.request.PromptFingerprint;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A placed request until its end: owns one lease at a time, moves it when Envoy tries another
+ * endpoint, and turns what happens into observations.
+ *
+ * <pre>
+ *   reserved --firstToken--> producing --ended--> over
+ *      |  ^                                        ^
+ *      |  +-- attempted elsewhere (lease moves)    |
+ *      +--------------- ended ---------------------+
+ * </pre>
+ *
+ * <p>Every method takes the router's lock; the first terminal call wins and the rest is ignored.
+ */
+final class TrackedRequest implements InFlightRequest {
+  private static final double NANO = 1e-9;
+
+  private final PoolRouter router;
+  private final String decisionId;
+  private PromptFingerprint prompt; // let go at the end, because the decision log outlives it
+  private final boolean streaming;
+  private final List<PoolRouter.Route> routes;
+  private final long startNanos;
+  private final List<DecisionRecord.Attempt> attempts = new ArrayList<>(1);
+
+  private PoolRouter.Route current;
+  private @Nullable Lease lease;
+  private @Nullable ProviderModel provider;
+  private long attemptNanos;
+  private double predictedSum;
+  private double predictedMedian;
+  private double predictedHigh;
+  private boolean predictedQueued;
+  private int matchedBlocks;
+  private long firstTokenNanos;
+  private boolean sawFirstToken;
+  private @Nullable Usage usage;
+  private @Nullable Outcome outcome;
+  private long endNanos;
+
+  TrackedRequest(
+      PoolRouter router,
+      Placement.Prompt prompt,
+      List<PoolRouter.Route> routes,
+      DecisionTrace trace,
+      long now) {
+    this.router = router;
+    this.decisionId = prompt.decisionId();
+    this.prompt = prompt.fingerprint();
+    this.streaming = prompt.streaming();
+    this.routes = List.copyOf(routes);
+    this.current = routes.getFirst();
+    this.startNanos = now;
+    trace.tracked(this);
+  }
+
+  /** The caller holds the lock. */
+  void reserveOn(PoolRouter.Route route, long now) {
+    current = route;
+    attemptNanos = now;
+    WorkerSlot slot = route.slot();
+    if (slot == null) {
+      reserveOnProvider(route.target(), now);
+      return;
+    }
+    WorkerModel worker = slot.model();
+    String model = route.target().upstreamModel();
+    double perByte = router.ratio(model).tokensPerByte();
+    router.index.limit(worker.holder(), (int) (worker.cacheTokens() / prompt.blockTokens(perByte)));
+    long modelHash = router.modelHash(model);
+    matchedBlocks = router.index.match(worker.holder(), modelHash, prompt.chain(), prompt.blocks());
+    Forecast forecast = router.predictOne(worker, model, prompt, now);
+    lease =
+        router.ledger.reserve(
+            worker.load(),
+            prompt.tokens(perByte),
+            forecast.cachedTokens,
+            forecast.baseWorkSeconds,
+            streaming,
+            now);
+    router.index.expect(worker.holder(), modelHash, prompt.chain(), prompt.blocks());
+    predictedSum = forecast.ttftSeconds;
+    predictedMedian = forecast.medianSeconds;
+    predictedHigh = forecast.highSeconds;
+    predictedQueued = forecast.queued;
+    attempts.add(
+        new DecisionRecord.Attempt(
+            slot.served().id().name(), slot.served().endpoint(), (now - startNanos) * NANO));
+  }
+
+  private void reserveOnProvider(Target target, long now) {
+    ServedProvider served = target.provider();
+    if (served == null) {
+      return;
+    }
+    ProviderModel model = router.providerModel(target, served);
+    model.reserved();
+    provider = model;
+    predictedSum = model.medianSeconds(now);
+    predictedMedian = predictedSum;
+    predictedHigh = model.highSeconds(now);
+    attempts.add(new DecisionRecord.Attempt(served.id().name(), "", (now - startNanos) * NANO));
+  }
+
+  @Override
+  public String decisionId() {
+    return decisionId;
+  }
+
+  @Override
+  public void attempted(String upstreamAddress, int attempt) {
+    router.lock.lock();
+    try {
+      if (outcome != null || sawFirstToken) {
+        return;
+      }
+      PoolRouter.Route route = routeTo(upstreamAddress);
+      if (route == null || route.equals(current)) {
+        return;
+      }
+      long now = router.nanoClock.getAsLong();
+      leaveFailed(now);
+      reserveOn(route, now);
+    } finally {
+      router.lock.unlock();
+    }
+  }
+
+  /** The route with that address; an unknown address is the provider's, if there is one. */
+  private PoolRouter.@Nullable Route routeTo(String upstreamAddress) {
+    PoolRouter.Route external = null;
+    for (PoolRouter.Route route : routes) {
+      WorkerSlot slot = route.slot();
+      if (slot == null) {
+        external = external == null ? route : external;
+      } else if (slot.served().endpoint().equals(upstreamAddress)) {
+        return route;
+      }
+    }
+    return external;
+  }
+
+  /** Releases what the failed attempt held. */
+  private void leaveFailed(long now) {
+    Lease held = lease;
+    if (held != null) {
+      router.ledger.moved(held, now);
+      retract();
+      workerOf(current).failed(now);
+      lease = null;
+    }
+    ProviderModel external = provider;
+    if (external != null) {
+      external.released();
+      external.failed(now);
+      provider = null;
+    }
+  }
+
+  private void retract() {
+    WorkerModel worker = workerOf(current);
+    router.index.retract(
+        worker.holder(),
+        router.modelHash(current.target().upstreamModel()),
+        prompt.chain(),
+        prompt.blocks(),
+        matchedBlocks);
+  }
+
+  private static WorkerModel workerOf(PoolRouter.Route route) {
+    WorkerSlot slot = route.slot();
+    if (slot == null) {
+      throw new IllegalStateException("a lease is held on a worker");
+    }
+    return slot.model();
+  }
+
+  @Override
+  public void firstToken(long atNanos) {
+    router.lock.lock();
+    try {
+      if (outcome != null || sawFirstToken) {
+        return;
+      }
+      sawFirstToken = true;
+      firstTokenNanos = atNanos;
+      if (!streaming) {
+        return; // the first byte of a whole answer says nothing about its first token
+      }
+      double actual = Math.max(0, atNanos - attemptNanos) * NANO;
+      Lease held = lease;
+      if (held != null) {
+        WorkerModel worker = workerOf(current);
+        held.load().firstToken(held, atNanos);
+        worker.answered();
+        confirm(worker);
+        worker.error().add(predictedMedian, predictedHigh, actual);
+        worker
+            .kind()
+            .learnResidual(predictedSum, predictedMedian, predictedHigh, predictedQueued, actual);
+      }
+      ProviderModel external = provider;
+      if (external != null) {
+        external.error().add(predictedMedian, predictedHigh, actual);
+        external.observed(actual);
+      }
+    } finally {
+      router.lock.unlock();
+    }
+  }
+
+  private void confirm(WorkerModel worker) {
+    router.index.confirm(
+        worker.holder(),
+        router.modelHash(current.target().upstreamModel()),
+        prompt.chain(),
+        prompt.blocks());
+  }
+
+  @Override
+  public void usage(Usage fresh) {
+    router.lock.lock();
+    try {
+      if (outcome != null) {
+        return;
+      }
+      Usage before = usage;
+      usage =
+          before == null
+              ? fresh
+              : new Usage(
+                  first(fresh.promptTokens(), before.promptTokens()),
+                  first(fresh.cachedTokens(), before.cachedTokens()),
+                  first(fresh.completionTokens(), before.completionTokens()));
+    } finally {
+      router.lock.unlock();
+    }
+  }
+
+  private static @Nullable Integer first(@Nullable Integer a, @Nullable Integer b) {
+    return a != null ? a : b;
+  }
+
+  @Override
+  public void ended(Outcome how, long atNanos) {
+    router.lock.lock();
+    try {
+      if (outcome != null) {
+        return;
+      }
+      outcome = how;
+      endNanos = atNanos;
+      router.inFlight.remove(decisionId, this);
+      Lease held = lease;
+      if (held != null) {
+        endOnWorker(held, how, atNanos);
+      }
+      ProviderModel external = provider;
+      if (external != null) {
+        external.released();
+        if (failure(how)) {
+          external.failed(atNanos);
+        }
+      }
+      prompt = PromptFingerprint.NONE;
+    } finally {
+      router.lock.unlock();
+    }
+  }
+
+  private static boolean failure(Outcome how) {
+    return switch (how) {
+      case COMPLETED, CLIENT_GONE, LOST -> false;
+      case UPSTREAM_ERROR, UPSTREAM_RESET, NO_UPSTREAM, UPSTREAM_FULL -> true;
+    };
+  }
+
+  private void endOnWorker(Lease held, Outcome how, long atNanos) {
+    WorkerModel worker = workerOf(current);
+    boolean answered = how == Outcome.COMPLETED || sawFirstToken;
+    if (!router.ledger.end(held, atNanos)) {
+      return;
+    }
+    if (how == Outcome.COMPLETED && !streaming) {
+      worker.answered();
+      confirm(worker);
+    } else if (!answered) {
+      retract();
+    }
+    switch (how) {
+      // An error status (a bad parameter) says nothing about the worker's health.
+      case UPSTREAM_RESET, NO_UPSTREAM, UPSTREAM_FULL -> worker.failed(atNanos);
+      case COMPLETED -> learn(worker, held, atNanos);
+      case CLIENT_GONE, LOST, UPSTREAM_ERROR -> {}
+    }
+  }
+
+  private void learn(WorkerModel worker, Lease held, long atNanos) {
+    Usage reported = usage;
+    Integer promptTokens = reported == null ? null : reported.promptTokens();
+    Integer cachedTokens = reported == null ? null : reported.cachedTokens();
+    if (promptTokens != null) {
+      router.ratio(current.target().upstreamModel()).learn(prompt, promptTokens);
+    }
+    // An absent count means zero only where this kind of worker is known to report it.
+    if (cachedTokens == null && promptTokens != null && worker.kind().cache().reported()) {
+      cachedTokens = 0;
+    }
+    if (cachedTokens != null) {
+      worker.kind().learnCached(held.cachedTokens(), cachedTokens);
+    }
+    worker.learn(
+        held,
+        promptTokens == null ? held.promptTokens() : promptTokens,
+        cachedTokens == null ? held.cachedTokens() : cachedTokens);
+    if (sawFirstToken && streaming) {
+      worker.decodedFor((atNanos - firstTokenNanos) * NANO);
+    }
+    Integer completion = reported == null ? null : reported.completionTokens();
+    if (completion != null && completion > 0) {
+      double perByte = router.ratio(current.target().upstreamModel()).tokensPerByte();
+      long unique = prompt.blocks() == 0 ? startNanos : prompt.chain()[prompt.blocks() - 1];
+      router.index.occupy(
+          worker.holder(), unique ^ startNanos, (int) (completion / prompt.blockTokens(perByte)));
+    }
+  }
+
+  /** What has come of the request so far. */
+  record Progress(
+      List<DecisionRecord.Attempt> attempts,
+      @Nullable Outcome outcome,
+      @Nullable Double predictedSeconds,
+      @Nullable Double highSeconds,
+      @Nullable Double actualSeconds,
+      @Nullable Double errorRatio,
+      @Nullable Double totalSeconds,
+      @Nullable Usage usage) {
+    static final Progress NONE = new Progress(List.of(), null, null, null, null, null, null, null);
+  }
+
+  Progress progress() {
+    router.lock.lock();
+    try {
+      Double actual = sawFirstToken && streaming ? (firstTokenNanos - attemptNanos) * NANO : null;
+      return new Progress(
+          List.copyOf(attempts),
+          outcome,
+          predictedMedian,
+          predictedHigh,
+          actual,
+          actual == null || actual <= 0 ? null : (actual - predictedMedian) / actual,
+          outcome == null ? null : (endNanos - startNanos) * NANO,
+          usage);
+    } finally {
+      router.lock.unlock();
+    }
+  }
+}

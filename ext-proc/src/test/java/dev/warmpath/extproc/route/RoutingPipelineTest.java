@@ -1,0 +1,140 @@
+package dev.warmpath.extproc.route;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.crds.v1alpha1.PoolSpec;
+import dev.warmpath.extproc.inflight.InFlightRequest.Outcome;
+import dev.warmpath.extproc.inflight.InFlightRequest.Usage;
+import dev.warmpath.extproc.label.LabelSource;
+import dev.warmpath.extproc.request.Dialect;
+import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class RoutingPipelineTest {
+  private final AtomicLong clock = new AtomicLong();
+  private final PoolRouter router = new PoolRouter(1 << 20, clock::get, new SplittableRandom(1));
+  private final DecisionLog log = new DecisionLog(16);
+  private final RoutingPipeline pipeline =
+      new RoutingPipeline(
+          router, (request, head, tenant) -> LabelSource.NONE, log, InstantSource.system());
+
+  private RequestHead head(String id, String method, String path, Map<String, String> headers) {
+    return new RequestHead(id, "r-" + id, method, path, "", headers, clock.get());
+  }
+
+  private Decision chat(String id, String body) {
+    return pipeline.route(
+        head(id, "POST", "/v1/chat/completions", Map.of()), body.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static String edited(String body, Decision.Routed routed) {
+    StringBuilder out = new StringBuilder(body);
+    for (int i = routed.edits().size() - 1; i >= 0; i--) {
+      BodyEdit edit = routed.edits().get(i);
+      out.replace(edit.start(), edit.end(), new String(edit.replacement(), StandardCharsets.UTF_8));
+    }
+    return out.toString();
+  }
+
+  @Test
+  void routesAChatToAWorkerAndReleasesItsLease() {
+    router.apply(Configurations.pool(3, PoolSpec.Algorithm.PredictedTTFT, 64), "v1");
+    String text = "lorem ipsum ".repeat(3_000);
+    String body =
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"%s\"}],\"model\":\"qwen-27b\",\"stream\":true}"
+            .formatted(text);
+
+    Decision.Routed first = (Decision.Routed) chat("a", body);
+
+    assertThat(first.clusters()).containsExactly(Configurations.CLUSTER);
+    assertThat(first.destinations()).hasSize(3);
+    assertThat(first.stripUsageChunk()).isTrue();
+    assertThat(edited(body, first))
+        .startsWith("{\"stream_options\":{\"include_usage\":true},\"messages\"")
+        .endsWith("\"model\":\"Qwen/Qwen3.8-27B-FP8\",\"stream\":true}");
+    assertThat(router.activeLeases()).isEqualTo(1);
+    assertThat(pipeline.inFlight("a")).isSameAs(first.request());
+
+    clock.addAndGet(3_000_000_000L);
+    first.request().firstToken(clock.get());
+    first.request().usage(new Usage(9_000, 0, 10));
+    first.request().ended(Outcome.COMPLETED, clock.get());
+    assertThat(router.activeLeases()).isZero();
+    assertThat(pipeline.inFlight("a")).isNull();
+
+    Decision.Routed second = (Decision.Routed) chat("b", body);
+    assertThat(second.destinations().getFirst()).isEqualTo(first.destinations().getFirst());
+    DecisionRecord record = requireNonNull(log.find("b"));
+    assertThat(record.candidates().getFirst().cachedTokens()).isGreaterThan(8_000);
+    assertThat(log.last(5)).hasSize(2);
+  }
+
+  @Test
+  void answersTheModelListInTheShapeOfTheClient() {
+    router.apply(Configurations.pool(1, PoolSpec.Algorithm.PredictedTTFT, 64), "v1");
+
+    Decision.Answered openAi =
+        (Decision.Answered) headOnly(head("a", "GET", "/v1/models", Map.of()));
+    Decision.Answered anthropic =
+        (Decision.Answered)
+            headOnly(head("b", "GET", "/v1/models", Map.of("anthropic-version", "2023-06-01")));
+    Decision.Answered one =
+        (Decision.Answered)
+            headOnly(head("c", "GET", "/v1/models/Qwen%2FQwen3.8-27B-FP8", Map.of()));
+
+    assertThat(new String(openAi.body(), StandardCharsets.UTF_8))
+        .isEqualTo(
+            "{\"object\":\"list\",\"data\":[{\"id\":\"Qwen/Qwen3.8-27B-FP8\",\"object\":\"model\","
+                + "\"created\":0,\"owned_by\":\"warmpath\"},{\"id\":\"qwen-27b\",\"object\":\"model\","
+                + "\"created\":0,\"owned_by\":\"warmpath\"}]}");
+    assertThat(new String(anthropic.body(), StandardCharsets.UTF_8))
+        .contains("\"type\":\"model\"", "\"first_id\":\"Qwen/Qwen3.8-27B-FP8\"");
+    assertThat(one.status()).isEqualTo(200);
+  }
+
+  @Test
+  void refusesInTheDialectOfThePath() {
+    router.apply(Configurations.pool(1, PoolSpec.Algorithm.PredictedTTFT, 64), "v1");
+
+    assertThat(refusal(headOnly(head("a", "POST", "/v1/load_lora_adapter", Map.of()))))
+        .returns(404, ApiError::status)
+        .returns("unknown_path", ApiError::code);
+    assertThat(refusal(headOnly(head("b", "GET", "/v1/messages", Map.of()))))
+        .returns(405, ApiError::status)
+        .returns(Dialect.ANTHROPIC, ApiError::dialect);
+    assertThat(pipeline.routeHead(head("c", "POST", "/v1/messages", Map.of()))).isNull();
+    assertThat(refusal(chat("d", "{\"model\":\"nope\",\"messages\":[]}")))
+        .returns(404, ApiError::status)
+        .returns("model_not_found", ApiError::code);
+    assertThat(refusal(chat("e", "{\"model\":\"qwen-27b\"}")))
+        .returns(400, ApiError::status)
+        .returns("messages", ApiError::param);
+  }
+
+  @Test
+  void saturationIsA429WithAShortRetryAfter() {
+    router.apply(Configurations.pool(2, PoolSpec.Algorithm.PredictedTTFT, 1), "v1");
+    String body = "{\"model\":\"qwen-27b\",\"stream\":true,\"messages\":[]}";
+    chat("a", body);
+    chat("b", body);
+
+    ApiError error = refusal(chat("c", body));
+
+    assertThat(error).returns(429, ApiError::status).returns(true, ApiError::shouldRetry);
+    assertThat(error.retryAfterSeconds()).isBetween(1, 5);
+    assertThat(router.activeLeases()).isEqualTo(2);
+  }
+
+  private Decision headOnly(RequestHead head) {
+    return requireNonNull(pipeline.routeHead(head));
+  }
+
+  private static ApiError refusal(Decision decision) {
+    return ((Decision.Rejected) decision).error();
+  }
+}
