@@ -19,6 +19,7 @@ import dev.warmpath.extproc.predict.TokenRatio;
 import dev.warmpath.extproc.predict.WorkerModel;
 import dev.warmpath.extproc.request.PromptFingerprint;
 import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -54,6 +55,7 @@ public final class PoolRouter {
   final PrefixIndex index;
   final LeaseLedger ledger = new LeaseLedger();
   final ConcurrentHashMap<String, TrackedRequest> inFlight = new ConcurrentHashMap<>();
+  private final InstantSource wallClock;
   private final Picker picker;
   private final CandidateTable table = new CandidateTable();
   private final Forecast forecast = new Forecast();
@@ -68,9 +70,12 @@ public final class PoolRouter {
   /**
    * @param indexBytes budget of the prefix index
    * @param nanoClock intervals only; any origin
+   * @param wallClock what policies see as now
    * @param random breaks ties
    */
-  public PoolRouter(long indexBytes, LongSupplier nanoClock, RandomGenerator random) {
+  public PoolRouter(
+      long indexBytes, LongSupplier nanoClock, InstantSource wallClock, RandomGenerator random) {
+    this.wallClock = wallClock;
     this.index = new PrefixIndex(indexBytes);
     this.nanoClock = nanoClock;
     this.picker = new Picker(random);
@@ -78,6 +83,7 @@ public final class PoolRouter {
         RoutingSnapshot.compile(
             RoutingConfiguration.empty(),
             "",
+            wallClock,
             id -> {
               throw new IllegalStateException("an empty configuration has no worker " + id);
             });
@@ -97,7 +103,10 @@ public final class PoolRouter {
     try {
       RoutingSnapshot fresh =
           RoutingSnapshot.compile(
-              configuration, version, id -> ordinals.computeIfAbsent(id, any -> freeOrdinal()));
+              configuration,
+              version,
+              wallClock,
+              id -> ordinals.computeIfAbsent(id, any -> freeOrdinal()));
       Map<WorkerId, String> modelOf = new HashMap<>();
       for (ServedPool pool : fresh.pools().values()) {
         pool.workers().forEach(worker -> modelOf.putIfAbsent(worker.id(), pool.model()));

@@ -7,6 +7,7 @@ import dev.warmpath.extproc.candidate.ServedWorker;
 import dev.warmpath.extproc.candidate.WorkerId;
 import dev.warmpath.extproc.policy.PolicySnapshot;
 import dev.warmpath.extproc.tenant.TenantDirectory;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -36,10 +37,14 @@ public record RoutingSnapshot(
   /**
    * Compiles a configuration that the control plane has validated.
    *
+   * @param wallClock what policies see as now
    * @param ordinals gives each worker identity its number
    */
   public static RoutingSnapshot compile(
-      RoutingConfiguration configuration, String version, ToIntFunction<WorkerId> ordinals) {
+      RoutingConfiguration configuration,
+      String version,
+      InstantSource wallClock,
+      ToIntFunction<WorkerId> ordinals) {
     Map<String, List<ServedWorker>> bySet = new HashMap<>();
     List<ServedWorker> workers = new ArrayList<>();
     for (RoutingConfiguration.WorkerSet set : configuration.workerSets()) {
@@ -79,7 +84,7 @@ public record RoutingSnapshot(
         version,
         configuration,
         TenantDirectory.compile(configuration),
-        PolicySnapshot.compile(configuration),
+        PolicySnapshot.compile(configuration, wallClock),
         workers,
         pools,
         providers);
