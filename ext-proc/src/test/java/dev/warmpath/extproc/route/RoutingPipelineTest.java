@@ -17,7 +17,8 @@ import org.junit.jupiter.api.Test;
 
 class RoutingPipelineTest {
   private final AtomicLong clock = new AtomicLong();
-  private final PoolRouter router = new PoolRouter(1 << 20, clock::get, new SplittableRandom(1));
+  private final PoolRouter router =
+      new PoolRouter(1 << 20, clock::get, InstantSource.system(), new SplittableRandom(1));
   private final DecisionLog log = new DecisionLog(16);
   private final RoutingPipeline pipeline =
       new RoutingPipeline(
