@@ -35,6 +35,9 @@ public record ExtProcOptions(
     int ioThreads,
     int decisionThreads) {
 
+  /** Name of the socket in a run directory; the bootstrap expects it there. */
+  public static final String SOCKET_NAME = "processor.sock";
+
   /** Default body limit: what Envoy's bootstrap accepts. */
   public static final int DEFAULT_MAX_BODY_BYTES = 64 * 1024 * 1024;
 
@@ -62,7 +65,7 @@ public record ExtProcOptions(
     long quarterOfHeap = Runtime.getRuntime().maxMemory() / 4;
     int maxBody = (int) Math.min(DEFAULT_MAX_BODY_BYTES, quarterOfHeap);
     return new ExtProcOptions(
-        runDirectory.resolve("ext-proc.sock"),
+        runDirectory.resolve(SOCKET_NAME),
         null,
         new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
         null,

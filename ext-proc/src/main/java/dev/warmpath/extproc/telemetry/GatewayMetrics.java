@@ -4,7 +4,8 @@ import dev.warmpath.extproc.inflight.InFlightRequest.Outcome;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Meters of the whole processor. */
-public final class GatewayMetrics implements StreamMetrics, AccessLogMetrics {
+public final class GatewayMetrics
+    implements StreamMetrics, AccessLogMetrics, ConfigMetrics, ScrapeMetrics {
   private final LongAdder decisions = new LongAdder();
 
   @Override
@@ -26,4 +27,22 @@ public final class GatewayMetrics implements StreamMetrics, AccessLogMetrics {
 
   @Override
   public void entry(Outcome outcome, boolean matched) {}
+
+  @Override
+  public void applied() {}
+
+  @Override
+  public void refused() {}
+
+  @Override
+  public void notSaved() {}
+
+  @Override
+  public void connected(boolean connected) {}
+
+  @Override
+  public void scraped(boolean read, long elapsedNanos) {}
+
+  @Override
+  public void restarted() {}
 }
