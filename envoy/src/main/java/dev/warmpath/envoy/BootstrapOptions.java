@@ -1,0 +1,165 @@
+package dev.warmpath.envoy;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * What differs between one gateway's Envoy and another's.
+ *
+ * @param nodeId unique for this Envoy; the processor beside it reports the same
+ * @param nodeCluster which gateway this is a replica of
+ * @param listen where clients connect
+ * @param admin Envoy's admin interface; a Unix socket (mode 0600) or a loopback port
+ * @param processor gRPC server of the external processor: decide, watch, access log
+ * @param xds gRPC server of the control plane
+ * @param bodyLimitBytes a larger request body is answered with 413
+ * @param decideTimeout how long Envoy waits for one answer of the processor; it may ask for more
+ * @param trustedHops how many proxies before this one write X-Forwarded-For
+ * @param maxConnections downstream connections in all; further ones are refused
+ */
+public record BootstrapOptions(
+    String nodeId,
+    String nodeCluster,
+    Address listen,
+    Address admin,
+    Address processor,
+    Address xds,
+    long bodyLimitBytes,
+    Duration decideTimeout,
+    int trustedHops,
+    int maxConnections) {
+
+  public static final String DEFAULT_CLUSTER = "warmpath";
+
+  /** Name of the listener that clients connect to. */
+  public static final String LISTENER = "warmpath";
+
+  public static final long DEFAULT_BODY_LIMIT_BYTES = 64L << 20;
+
+  /** Long enough for a 20 MB body to be sent, read and decided on a busy machine. */
+  public static final Duration DEFAULT_DECIDE_TIMEOUT = Duration.ofSeconds(15);
+
+  public static final int DEFAULT_MAX_CONNECTIONS = 50_000;
+
+  /** Names of the sockets in a run directory. */
+  public static final String PROCESSOR_SOCKET = "ext-proc.sock";
+
+  public static final String XDS_SOCKET = "xds.sock";
+  public static final String ADMIN_SOCKET = "envoy-admin.sock";
+
+  public BootstrapOptions {
+    if (nodeId.isBlank() || nodeCluster.isBlank()) {
+      throw new IllegalArgumentException("node id and node cluster must not be empty");
+    }
+    if (bodyLimitBytes < 1 << 20) {
+      // Envoy's per-route limit only raises the connection's buffer limit of 1 MiB.
+      throw new IllegalArgumentException(
+          "body limit must be at least 1048576 bytes, is " + bodyLimitBytes);
+    }
+    if (decideTimeout.toMillis() < 1) {
+      throw new IllegalArgumentException("decide timeout must be positive, is " + decideTimeout);
+    }
+    if (trustedHops < 0 || maxConnections < 1) {
+      throw new IllegalArgumentException("trusted hops or connection limit out of range");
+    }
+  }
+
+  /** Everything on this machine: sockets in {@code runDirectory}, clients at {@code listen}. */
+  public static BootstrapOptions local(String nodeId, Address listen, Path runDirectory) {
+    return new BootstrapOptions(
+        nodeId,
+        DEFAULT_CLUSTER,
+        listen,
+        new Address.Pipe(runDirectory.resolve(ADMIN_SOCKET)),
+        new Address.Pipe(runDirectory.resolve(PROCESSOR_SOCKET)),
+        new Address.Pipe(runDirectory.resolve(XDS_SOCKET)),
+        DEFAULT_BODY_LIMIT_BYTES,
+        DEFAULT_DECIDE_TIMEOUT,
+        0,
+        DEFAULT_MAX_CONNECTIONS);
+  }
+
+  public BootstrapOptions withAdmin(Address value) {
+    return new BootstrapOptions(
+        nodeId,
+        nodeCluster,
+        listen,
+        value,
+        processor,
+        xds,
+        bodyLimitBytes,
+        decideTimeout,
+        trustedHops,
+        maxConnections);
+  }
+
+  public BootstrapOptions withProcessor(Address value) {
+    return new BootstrapOptions(
+        nodeId,
+        nodeCluster,
+        listen,
+        admin,
+        value,
+        xds,
+        bodyLimitBytes,
+        decideTimeout,
+        trustedHops,
+        maxConnections);
+  }
+
+  public BootstrapOptions withXds(Address value) {
+    return new BootstrapOptions(
+        nodeId,
+        nodeCluster,
+        listen,
+        admin,
+        processor,
+        value,
+        bodyLimitBytes,
+        decideTimeout,
+        trustedHops,
+        maxConnections);
+  }
+
+  public BootstrapOptions withBodyLimitBytes(long value) {
+    return new BootstrapOptions(
+        nodeId,
+        nodeCluster,
+        listen,
+        admin,
+        processor,
+        xds,
+        value,
+        decideTimeout,
+        trustedHops,
+        maxConnections);
+  }
+
+  public BootstrapOptions withDecideTimeout(Duration value) {
+    return new BootstrapOptions(
+        nodeId,
+        nodeCluster,
+        listen,
+        admin,
+        processor,
+        xds,
+        bodyLimitBytes,
+        value,
+        trustedHops,
+        maxConnections);
+  }
+
+  public BootstrapOptions withTrustedHops(int value) {
+    return new BootstrapOptions(
+        nodeId,
+        nodeCluster,
+        listen,
+        admin,
+        processor,
+        xds,
+        bodyLimitBytes,
+        decideTimeout,
+        value,
+        maxConnections);
+  }
+}
