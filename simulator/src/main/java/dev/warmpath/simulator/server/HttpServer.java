@@ -1,0 +1,69 @@
+package dev.warmpath.simulator.server;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpServerCodec;
+import java.net.InetSocketAddress;
+
+/** The listening socket and its one event loop. */
+final class HttpServer {
+  private static final int LONGEST_LINE = 64 << 10;
+  private static final int LARGEST_HEADERS = 4 << 20;
+  private static final int BACKLOG = 4096;
+
+  private final EventLoopGroup group;
+  private final Class<? extends ServerChannel> channelType;
+
+  HttpServer(String threadName) {
+    boolean epoll = Epoll.isAvailable();
+    IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+    group =
+        new MultiThreadIoEventLoopGroup(
+            1, Thread.ofPlatform().name(threadName).daemon(true).factory(), io);
+    channelType = epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+  }
+
+  EventLoopGroup group() {
+    return group;
+  }
+
+  /** Listens; waits until it does. Not from the event loop. */
+  Channel listen(InetSocketAddress address, ServerContext server) throws InterruptedException {
+    return bootstrap(server).bind(address).sync().channel();
+  }
+
+  ServerBootstrap bootstrap(ServerContext server) {
+    return new ServerBootstrap()
+        .group(group)
+        .channel(channelType)
+        .option(ChannelOption.SO_BACKLOG, BACKLOG)
+        .option(ChannelOption.SO_REUSEADDR, true)
+        .childOption(ChannelOption.TCP_NODELAY, true)
+        .childHandler(
+            new ChannelInitializer<SocketChannel>() {
+              @Override
+              protected void initChannel(SocketChannel channel) {
+                HttpDecoderConfig config =
+                    new HttpDecoderConfig()
+                        .setMaxInitialLineLength(LONGEST_LINE)
+                        .setMaxHeaderSize(LARGEST_HEADERS)
+                        .setMaxChunkSize(1 << 20);
+                channel.pipeline().addLast(ServerContext.CODEC, new HttpServerCodec(config));
+                channel.pipeline().addLast(new HttpConnection(server));
+              }
+            });
+  }
+}
