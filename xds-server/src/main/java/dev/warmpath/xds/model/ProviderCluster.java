@@ -1,5 +1,7 @@
 package dev.warmpath.xds.model;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +43,18 @@ public record ProviderCluster(
 
   /** The request header that carries the secret of that name. */
   public record Credential(String header, String secretName) {}
+
+  /** The secrets that the cluster needs before it can be used. */
+  public List<String> secretNames() {
+    List<String> names = new ArrayList<>();
+    if (credential != null) {
+      names.add(credential.secretName());
+    }
+    if (trust instanceof Trust.SecretBundle bundle) {
+      names.add(bundle.secretName());
+    }
+    return names;
+  }
 
   /** The value of the Host header. */
   public String authority() {

@@ -22,12 +22,9 @@ final class LoadAssignments {
       pool.endpoints().forEach(endpoint -> all.addLbEndpoints(lbEndpoint(endpoint)));
       assignment.addEndpoints(all);
     }
-    return XdsResource.of(
-        XdsType.ENDPOINT,
-        pool.name(),
-        assignment.build(),
-        pool.owner(),
-        pool.endpoints().stream().map(Endpoint::hostPort).collect(Collectors.toSet()));
+    return XdsResource.of(XdsType.ENDPOINT, pool.name(), assignment.build(), pool.owner())
+        .withEndpoints(
+            pool.endpoints().stream().map(Endpoint::hostPort).collect(Collectors.toSet()));
   }
 
   private static LbEndpoint lbEndpoint(Endpoint endpoint) {

@@ -21,6 +21,7 @@ import io.envoyproxy.envoy.extensions.transport_sockets.tls.v3.TlsParameters;
 import io.envoyproxy.envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext;
 import io.envoyproxy.envoy.type.matcher.v3.StringMatcher;
 import java.util.List;
+import java.util.Set;
 
 /** An InferenceProvider as a cluster of one name, with verified TLS and its own credential. */
 final class ProviderClusters {
@@ -67,7 +68,8 @@ final class ProviderClusters {
               .setName("envoy.transport_sockets.tls")
               .setTypedConfig(Any.pack(tls(provider.host(), trust, systemBundlePath))));
     }
-    return XdsResource.of(XdsType.CLUSTER, provider.name(), cluster.build(), provider.owner());
+    return XdsResource.of(XdsType.CLUSTER, provider.name(), cluster.build(), provider.owner())
+        .withSecrets(Set.copyOf(provider.secretNames()));
   }
 
   private static DnsCluster dns() {

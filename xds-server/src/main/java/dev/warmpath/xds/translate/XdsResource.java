@@ -18,19 +18,33 @@ import java.util.Set;
  *
  * @param owner the resource of the user's that it comes from
  * @param endpoints for a load assignment the addresses in it, else empty
+ * @param secrets for a cluster the secrets that it waits for, else empty
  */
 public record XdsResource(
-    XdsType type, String name, String version, Any body, ResourceId owner, Set<String> endpoints) {
-
-  static XdsResource of(
-      XdsType type, String name, Message message, ResourceId owner, Set<String> endpoints) {
-    ByteString bytes = deterministic(message);
-    Any body = Any.newBuilder().setTypeUrl(type.url()).setValue(bytes).build();
-    return new XdsResource(type, name, sha256(bytes), body, owner, Set.copyOf(endpoints));
+    XdsType type,
+    String name,
+    String version,
+    Any body,
+    ResourceId owner,
+    Set<String> endpoints,
+    Set<String> secrets) {
+  public XdsResource {
+    endpoints = Set.copyOf(endpoints);
+    secrets = Set.copyOf(secrets);
   }
 
   static XdsResource of(XdsType type, String name, Message message, ResourceId owner) {
-    return of(type, name, message, owner, Set.of());
+    ByteString bytes = deterministic(message);
+    Any body = Any.newBuilder().setTypeUrl(type.url()).setValue(bytes).build();
+    return new XdsResource(type, name, sha256(bytes), body, owner, Set.of(), Set.of());
+  }
+
+  XdsResource withEndpoints(Set<String> addresses) {
+    return new XdsResource(type, name, version, body, owner, addresses, secrets);
+  }
+
+  XdsResource withSecrets(Set<String> secretNames) {
+    return new XdsResource(type, name, version, body, owner, endpoints, secretNames);
   }
 
   /** Bytes that do not depend on the order in which a map was filled. */
