@@ -1,5 +1,6 @@
 package dev.warmpath.xds.model;
 
+import dev.warmpath.crds.resource.Resource;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param concurrency most requests at one time from one gateway
  */
 public record ProviderCluster(
-    ResourceId owner,
+    Resource.Key owner,
     String name,
     String host,
     int port,

@@ -67,8 +67,7 @@ public final class GatewayRollout {
 
   /** {@code versionInForce} is empty where the processor routes by nothing yet. */
   public void processorConnected(String versionInForce, long nowNanos) {
-    processor.connected(nowNanos);
-    processor.inForce(versionInForce, nowNanos);
+    processor.connected(versionInForce, nowNanos);
   }
 
   public void processorDisconnected(long nowNanos) {
@@ -79,8 +78,8 @@ public final class GatewayRollout {
     processor.sent(new ProcessorState.Sent(version, routing, Names.of(routing), nowNanos));
   }
 
-  public void processorAcknowledged(String version, long nowNanos) {
-    processor.inForce(version, nowNanos);
+  public void processorAcknowledged(String version) {
+    processor.acknowledged(version);
   }
 
   public void processorRefused(String version, String reason) {

@@ -15,6 +15,7 @@ final class ProcessorState {
   private long sinceNanos;
 
   private boolean connected;
+  private boolean routesByNothing;
   private @Nullable Sent acknowledged;
   private @Nullable Sent pending;
   private @Nullable String refusedVersion;
@@ -28,12 +29,20 @@ final class ProcessorState {
     sinceNanos = nowNanos;
   }
 
-  void connected(long nowNanos) {
+  /** {@code versionInForce} is empty where it routes by nothing yet. */
+  void connected(String versionInForce, long nowNanos) {
     connected = true;
     sinceNanos = nowNanos;
-    // Whether it had got what was on its way is unknown: what it names stays possible.
     refusedVersion = null;
     refusal = null;
+    if (pending != null && pending.version.equals(versionInForce)) {
+      acknowledged = pending;
+    } else if (acknowledged != null && !acknowledged.version.equals(versionInForce)) {
+      acknowledged = null;
+    }
+    // What was on its way when the stream broke either is in force, or never will be.
+    pending = null;
+    routesByNothing = versionInForce.isEmpty();
   }
 
   void disconnected(long nowNanos) {
@@ -45,15 +54,14 @@ final class ProcessorState {
     pending = sent;
   }
 
-  /** The processor routes by that version; one that was never sent tells nothing. */
-  void inForce(String version, long nowNanos) {
+  /** The processor took that version. */
+  void acknowledged(String version) {
     if (pending != null && pending.version.equals(version)) {
       acknowledged = pending;
       pending = null;
+      routesByNothing = false;
       refusedVersion = null;
       refusal = null;
-    } else if (acknowledged != null && acknowledged.version.equals(version)) {
-      sinceNanos = Math.max(sinceNanos, nowNanos);
     }
   }
 
@@ -95,7 +103,10 @@ final class ProcessorState {
 
   /** It may route by a configuration that this control plane has never seen. */
   boolean mayNameAnything(long nowNanos) {
-    return acknowledged == null && !isLost(nowNanos) && nowNanos - sinceNanos < absent.toNanos();
+    return acknowledged == null
+        && !routesByNothing
+        && !isLost(nowNanos)
+        && nowNanos - sinceNanos < absent.toNanos();
   }
 
   /** All that it may name by what it was sent. */

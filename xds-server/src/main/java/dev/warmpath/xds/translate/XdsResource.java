@@ -4,7 +4,7 @@ import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.Message;
-import dev.warmpath.xds.model.ResourceId;
+import dev.warmpath.crds.resource.Resource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.security.MessageDigest;
@@ -25,7 +25,7 @@ public record XdsResource(
     String name,
     String version,
     Any body,
-    ResourceId owner,
+    Resource.Key owner,
     Set<String> endpoints,
     Set<String> secrets) {
   public XdsResource {
@@ -33,7 +33,7 @@ public record XdsResource(
     secrets = Set.copyOf(secrets);
   }
 
-  static XdsResource of(XdsType type, String name, Message message, ResourceId owner) {
+  static XdsResource of(XdsType type, String name, Message message, Resource.Key owner) {
     ByteString bytes = deterministic(message);
     Any body = Any.newBuilder().setTypeUrl(type.url()).setValue(bytes).build();
     return new XdsResource(type, name, sha256(bytes), body, owner, Set.of(), Set.of());

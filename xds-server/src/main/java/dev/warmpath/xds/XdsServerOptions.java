@@ -1,0 +1,73 @@
+package dev.warmpath.xds;
+
+import dev.warmpath.xds.rollout.RolloutTimes;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the control plane runs.
+ *
+ * @param configuration folder with the resources
+ * @param socket Unix socket of the gRPC server, or null
+ * @param listen TCP address of the gRPC server, or null; port 0 takes any
+ * @param admin address of the admin pages; port 0 takes any
+ * @param systemBundlePath PEM file with the certificate authorities that Envoy's machine trusts
+ * @param times how long one side of a gateway waits for the other
+ */
+public record XdsServerOptions(
+    Path configuration,
+    @Nullable Path socket,
+    @Nullable InetSocketAddress listen,
+    InetSocketAddress admin,
+    String systemBundlePath,
+    RolloutTimes times) {
+
+  /** Where systems keep their bundle: Debian and Alpine, Red Hat, SUSE, macOS. */
+  private static final List<String> BUNDLES =
+      List.of(
+          "/etc/ssl/certs/ca-certificates.crt",
+          "/etc/pki/tls/certs/ca-bundle.crt",
+          "/etc/ssl/ca-bundle.pem",
+          "/etc/ssl/cert.pem");
+
+  public XdsServerOptions {
+    if (socket == null && listen == null) {
+      throw new IllegalArgumentException("a Unix socket, a TCP address or both are needed");
+    }
+  }
+
+  /** A folder served on a Unix socket, with admin pages on any loopback port. */
+  public static XdsServerOptions standalone(Path configuration, Path socket) {
+    return new XdsServerOptions(
+        configuration,
+        socket,
+        null,
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+        defaultSystemBundle(),
+        RolloutTimes.defaults());
+  }
+
+  /** The first usual bundle that this machine has; right where Envoy runs on the same machine. */
+  public static String defaultSystemBundle() {
+    return BUNDLES.stream()
+        .filter(bundle -> Files.isReadable(Path.of(bundle)))
+        .findFirst()
+        .orElse(BUNDLES.getFirst());
+  }
+
+  public XdsServerOptions withTimes(RolloutTimes newTimes) {
+    return new XdsServerOptions(configuration, socket, listen, admin, systemBundlePath, newTimes);
+  }
+
+  public XdsServerOptions withAdmin(InetSocketAddress newAdmin) {
+    return new XdsServerOptions(configuration, socket, listen, newAdmin, systemBundlePath, times);
+  }
+
+  public XdsServerOptions withListen(@Nullable InetSocketAddress newListen) {
+    return new XdsServerOptions(configuration, socket, newListen, admin, systemBundlePath, times);
+  }
+}

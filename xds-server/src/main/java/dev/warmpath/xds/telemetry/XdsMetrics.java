@@ -1,0 +1,58 @@
+package dev.warmpath.xds.telemetry;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.function.Supplier;
+
+/** The control plane's metrics. Thread-safe. */
+public final class XdsMetrics {
+  private final MeterRegistry registry;
+
+  public XdsMetrics(MeterRegistry registry) {
+    this.registry = registry;
+  }
+
+  /** A response was sent to an Envoy. */
+  public void sent(String type, int resources) {
+    counter("warmpath.xds.responses", "Responses sent to Envoy", "type", type).increment();
+    counter("warmpath.xds.resources", "Resources sent to Envoy", "type", type).increment(resources);
+  }
+
+  /** An Envoy took a response. */
+  public void acknowledged(String type) {
+    counter("warmpath.xds.acks", "Responses that Envoy took", "type", type).increment();
+  }
+
+  /** An Envoy refused a response. */
+  public void refused(String type) {
+    counter("warmpath.xds.nacks", "Responses that Envoy refused", "type", type).increment();
+  }
+
+  /** A routing configuration was sent, taken or refused. */
+  public void routing(String outcome) {
+    counter(
+            "warmpath.xds.routing.configurations",
+            "Routing configurations by outcome: sent, acked, nacked",
+            "outcome",
+            outcome)
+        .increment();
+  }
+
+  /** A plan was made of what a source gave. */
+  public void planned() {
+    Counter.builder("warmpath.xds.plans")
+        .description("Plans made of changed resources")
+        .register(registry)
+        .increment();
+  }
+
+  public void gauge(String name, String description, Supplier<Number> value) {
+    io.micrometer.core.instrument.Gauge.builder(name, value)
+        .description(description)
+        .register(registry);
+  }
+
+  private Counter counter(String name, String description, String tag, String value) {
+    return Counter.builder(name).description(description).tag(tag, value).register(registry);
+  }
+}

@@ -1,0 +1,3 @@
+/** Tests of the running control plane. */
+@org.jspecify.annotations.NullMarked
+package dev.warmpath.xds;
