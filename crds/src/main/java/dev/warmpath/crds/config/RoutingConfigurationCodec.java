@@ -141,7 +141,13 @@ public final class RoutingConfigurationCodec {
     }
     Default defaultValue = component.getAccessor().getAnnotation(Default.class);
     if (defaultValue != null) {
-      return DEFAULTS.readTree(defaultValue.value());
+      boolean text =
+          component.getType() == String.class
+              || component.getType() == Duration.class
+              || component.getType().isEnum();
+      return text
+          ? MAPPER.getNodeFactory().stringNode(defaultValue.value())
+          : DEFAULTS.readTree(defaultValue.value());
     }
     if (component.getType() == List.class) {
       return MAPPER.createArrayNode();

@@ -22,9 +22,11 @@ public enum Reason {
   AmbiguousScalar(
       Condition.Accepted, "Bare text that kubectl reads as a boolean; it should be quoted."),
   InvalidExpression(Condition.Accepted, "A CEL expression does not compile or has the wrong type."),
-  InvalidGlob(Condition.Accepted, "A glob can't be read."),
   InvalidAddress(Condition.Accepted, "An address is neither an IP address nor a host name."),
   DuplicateName(Condition.Accepted, "Two entries of a list have the same name or address."),
+  DuplicateIdentity(
+      Condition.Accepted, "A caller with this key, token or principal could be two tenants."),
+  NoMatchingModel(Condition.Accepted, "A glob matches no model that any backend serves."),
   AliasClash(Condition.Accepted, "Backends that share a name don't fit together."),
   ReferenceNotFound(Condition.ResolvedRefs, "A resource that is referred to does not exist."),
   ReferenceInvalid(Condition.ResolvedRefs, "A resource that is referred to is not accepted."),
@@ -34,6 +36,9 @@ public enum Reason {
   UnreachableTier(Condition.Accepted, "An earlier tier of the route always takes the request."),
   NoLocalTarget(
       Condition.Accepted, "A constraint can leave requests without any target inside the cluster."),
+  MissingPrice(
+      Condition.Accepted,
+      "Backends are to be compared by price, and one has none in that currency."),
   UnusedResource(Condition.Accepted, "Nothing refers to this resource.");
 
   /** The status condition that shows the reason. */

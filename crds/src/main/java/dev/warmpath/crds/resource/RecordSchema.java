@@ -21,6 +21,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
@@ -99,11 +100,17 @@ final class RecordSchema {
       if (defaultText == null) {
         return null;
       }
-      YamlNode node = YamlReader.read(defaultText).getFirst().root();
-      // The text stands in an annotation, so that nobody wrote it without quotes.
-      return node instanceof YamlNode.Scalar scalar
-          ? new YamlNode.Scalar(0, scalar.text(), scalar.type(), false)
-          : node;
+      return switch (shape) {
+        case Shape.Text text -> textNode();
+        case Shape.Choice choice -> textNode();
+        case Shape.DurationText duration -> textNode();
+        default -> YamlReader.read(defaultText).getFirst().root();
+      };
+    }
+
+    private YamlNode textNode() {
+      String text = Objects.requireNonNull(defaultText);
+      return new YamlNode.Scalar(0, text, YamlNode.ScalarType.STRING, false);
     }
   }
 

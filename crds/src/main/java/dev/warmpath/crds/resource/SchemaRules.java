@@ -1,9 +1,12 @@
 package dev.warmpath.crds.resource;
 
+import dev.warmpath.crds.cel.SelfRule;
+import io.fabric8.generator.annotation.ValidationRule;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Evaluates the CEL rules that a record's annotations state. */
+/** Evaluates the CEL rules that a record's annotations state, as the API server does. */
 final class SchemaRules {
   /**
    * A rule that does not hold.
@@ -14,7 +17,14 @@ final class SchemaRules {
 
   private SchemaRules() {}
 
+  /** The rules of {@code schema} that {@code self} violates. */
   static List<Violation> violations(RecordSchema schema, Map<String, Object> self) {
-    return List.of();
+    List<Violation> violations = new ArrayList<>();
+    for (ValidationRule rule : schema.rules()) {
+      if (!SelfRule.of(rule.value()).holds(self)) {
+        violations.add(new Violation(rule.fieldPath(), rule.message()));
+      }
+    }
+    return violations;
   }
 }

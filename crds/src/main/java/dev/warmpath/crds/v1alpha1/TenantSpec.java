@@ -52,8 +52,9 @@ public record TenantSpec(
 
   /** Token claims that identify this tenant; every listed claim must be equal. */
   @ValidationRule(
-      value = "self.issuer.startsWith('https://') || self.issuer.startsWith('http://127.0.0.1')",
-      message = "issuer must be an https URL",
+      value =
+          "self.issuer.matches('^(https://[^/?#@ ]+|http://(localhost|127[.]0[.]0[.]1)(:[0-9]+)?)(/[^?# ]*)?$')",
+      message = "issuer must be an https URL (or http on this machine)",
       fieldPath = ".issuer")
   @ValidationRule(
       value = "size(self.claims) > 0",
@@ -87,10 +88,9 @@ public record TenantSpec(
   /** Globs over client-visible model names; {@code deny} wins. */
   public record Models(
       @Default("[\"*\"]")
-          @Size(max = 64)
+          @Size(min = 1, max = 64)
           @JsonPropertyDescription(
-              "Globs (* and ?) over model names. Default [\"*\"]: every model; an empty list allows"
-                  + " none.")
+              "Globs (* and ?) over model names. Default [\"*\"]: every model.")
           List<@Size(min = 1, max = 253) String> allow,
       @Size(max = 64)
           @JsonPropertyDescription("Globs over model names that are refused; wins over allow.")
