@@ -1,5 +1,6 @@
 package dev.warmpath.benchmarks.replay;
 
+import dev.warmpath.simulator.engine.BlockChain;
 import java.util.Arrays;
 
 /**
@@ -68,6 +69,15 @@ public final class Prompt {
       chain[block] = state;
     }
     return chain;
+  }
+
+  /** The same tokens as the engine model names them; made by its own code, so that neither can repeat the other's error. */
+  long[] engineChain(int blockTokens) {
+    int[] lengths = new int[ids.length];
+    for (int i = 0; i < ids.length; i++) {
+      lengths[i] = ends[i] - (i == 0 ? 0 : ends[i - 1]);
+    }
+    return BlockChain.ofSegments(ids, lengths, blockTokens);
   }
 
   /** Finaliser of SplitMix64: a bijection with good avalanche. */
