@@ -17,7 +17,7 @@ final class PeerRules {
   private PeerRules() {}
 
   static Algorithm random(long seed) {
-    RandomGenerator random = new SplittableRandom(seed);
+    RandomGenerator random = new SplittableRandom(Prompt.mix(seed + 0x5851F42D4C957F2DL));
     return (request, now, up) -> up[random.nextInt(up.length)];
   }
 
@@ -172,7 +172,7 @@ final class PeerRules {
     private final Map<Long, Placed> placed = new HashMap<>();
 
     Accounting(long seed, long cacheTokens) {
-      this.random = new SplittableRandom(seed);
+      this.random = new SplittableRandom(Prompt.mix(seed + 0x5851F42D4C957F2DL));
       this.cacheBlocks = (int) (cacheTokens / BLOCK_TOKENS);
     }
 

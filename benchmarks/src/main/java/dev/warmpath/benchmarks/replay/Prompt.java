@@ -71,7 +71,10 @@ public final class Prompt {
     return chain;
   }
 
-  /** The same tokens as the engine model names them; made by its own code, so that neither can repeat the other's error. */
+  /**
+   * The same tokens as the engine model names them; made by its own code, so that neither can
+   * repeat the other's error.
+   */
   long[] engineChain(int blockTokens) {
     int[] lengths = new int[ids.length];
     for (int i = 0; i < ids.length; i++) {

@@ -13,22 +13,29 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run: a workload's arrivals, a routing rule and engine models on one virtual clock. One thread; the same seed gives
- * the same run.
+ * One run: a workload's arrivals, a routing rule and engine models on one virtual clock. One
+ * thread; the same seed gives the same run.
  *
- * <p>The network between gateway and worker takes no time: a first token is known to the gateway when it exists. A
- * request that a worker refuses, or loses in a restart, is a failure; nobody retries, so that every rule pays alike.
+ * <p>The network between gateway and worker takes no time: a first token is known to the gateway
+ * when it exists. A request that a worker refuses, or loses in a restart, is a failure; nobody
+ * retries, so that every rule pays alike.
  */
 final class Replay implements Workload.Schedule {
   private static final long SCRAPE_NANOS = 1_000_000_000L;
 
   /** What happens at a time: an arrival, a change of the fleet, or a scrape of all workers. */
   private record Due(
-      long atNanos, long order, @Nullable ReplayRequest arrival, Scenario.@Nullable FleetEvent change) {}
+      long atNanos,
+      long order,
+      @Nullable ReplayRequest arrival,
+      Scenario.@Nullable FleetEvent change) {}
 
   /** A request at a worker. */
   private record Placed(
-      ReplayRequest request, int worker, long arrivalNanos, Algorithm.@Nullable Forecast forecast) {}
+      ReplayRequest request,
+      int worker,
+      long arrivalNanos,
+      Algorithm.@Nullable Forecast forecast) {}
 
   private final Scenario scenario;
   private final Algorithm algorithm;
@@ -73,7 +80,8 @@ final class Replay implements Workload.Schedule {
       long engineAt = engine < 0 ? Long.MAX_VALUE : fleet.engine(engine).nextEventNanos();
       long dueAt = next == null ? Long.MAX_VALUE : next.atNanos();
       if (nextScrape < Math.min(engineAt, dueAt)) {
-        // Nothing happens before the next event, so one scrape stands for all that were due until then.
+        // Nothing happens before the next event, so one scrape stands for all that were due until
+        // then.
         long skipped = (Math.min(engineAt, dueAt) - 1 - nextScrape) / SCRAPE_NANOS;
         nowNanos = nextScrape + skipped * SCRAPE_NANOS;
         nextScrape = nowNanos + SCRAPE_NANOS;
@@ -216,7 +224,8 @@ final class Replay implements Workload.Schedule {
     /** Seconds of prefill and decode each worker did, estimated from its token counts. */
     private double[] workSeconds() {
       return engines.stream()
-          .mapToDouble(e -> e.stats().prefillTokens() * 0.383e-3 + e.stats().generatedTokens() * 41.5e-3 / 8)
+          .mapToDouble(
+              e -> e.stats().prefillTokens() * 0.383e-3 + e.stats().generatedTokens() * 41.5e-3 / 8)
           .toArray();
     }
   }

@@ -58,7 +58,9 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(names = "--requests", description = "Requests of a run (default: ${DEFAULT-VALUE}).")
   private int requests = 480;
 
-  @Option(names = "--trials", description = "Runs with seeds from --seed on (default: ${DEFAULT-VALUE}).")
+  @Option(
+      names = "--trials",
+      description = "Runs with seeds from --seed on (default: ${DEFAULT-VALUE}).")
   private int trials = 1;
 
   @Option(names = "--seed", description = "First seed (default: ${DEFAULT-VALUE}).")
@@ -66,13 +68,16 @@ public final class ReplayCommand implements Callable<Integer> {
 
   @Option(
       names = "--rate",
-      description = "Arrivals a second of the whole fleet; 0 takes the workload's own (default: 0).")
+      description =
+          "Arrivals a second of the whole fleet; 0 takes the workload's own (default: 0).")
   private double rate;
 
   @Option(names = "--profile", description = "Engine model (default: ${DEFAULT-VALUE}).")
-  private String profile = EngineProfiles.DEFAULT;
+  private String profile = EngineProfiles.DEFAULT + "-kv8";
 
-  @Option(names = "--noise", description = "Spread of step times, standard deviation of the logarithm (default: 0).")
+  @Option(
+      names = "--noise",
+      description = "Spread of step times, standard deviation of the logarithm (default: 0).")
   private double noise;
 
   @Option(names = "--trace", description = "A trace file: Mooncake .jsonl or Azure .csv.")
@@ -80,7 +85,8 @@ public final class ReplayCommand implements Callable<Integer> {
 
   @Option(
       names = "--stretch",
-      description = "Factor on a trace's arrival times; above 1 thins the load (default: ${DEFAULT-VALUE}).")
+      description =
+          "Factor on a trace's arrival times; above 1 thins the load (default: ${DEFAULT-VALUE}).")
   private double stretch = 6;
 
   @Option(names = "--suite", description = "all: every workload and rule.")
@@ -99,7 +105,9 @@ public final class ReplayCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     Map<String, Replay.AlgorithmFactory> known = Suite.algorithms();
     List<String> chosen =
-        algorithms.contains("all") || "all".equals(suite) ? List.copyOf(known.keySet()) : algorithms;
+        algorithms.contains("all") || "all".equals(suite)
+            ? List.copyOf(known.keySet())
+            : algorithms;
     for (String name : chosen) {
       if (!known.containsKey(name)) {
         throw usage("no algorithm '" + name + "', choose of " + String.join(", ", known.keySet()));
@@ -198,8 +206,9 @@ public final class ReplayCommand implements Callable<Integer> {
     return new ParameterException(spec.commandLine(), message);
   }
 
+  /** Says on the error stream that a long run is over. */
   private static void progress(Result result) {
-    if (System.console() != null && System.console().isTerminal()) {
+    if (result.wallSeconds() > 2) {
       System.err.printf(
           "%s %s %d %s: %.3f s%n",
           result.workload(),

@@ -71,6 +71,7 @@ record Scenario(
         events.add(new FleetEvent.Drain(spanNanos * 3 / 4 + i, workers + i));
       }
     }
-    return new Scenario(workload, mode, concurrency, profiles, hardware, events, objectiveSeconds, seed);
+    return new Scenario(
+        workload, mode, concurrency, profiles, hardware, events, objectiveSeconds, seed);
   }
 }

@@ -17,7 +17,9 @@ final class Suite {
   /** Nominal prefill speed of the reference engine, which operators would write down. */
   static final double TOKENS_PER_SECOND = 2_600;
 
-  /** A trace's worker holds 4,000 blocks of 512 tokens, as in the published comparison of the rules. */
+  /**
+   * A trace's worker holds 4,000 blocks of 512 tokens, as in the published comparison of the rules.
+   */
   static final CacheModel TRACE_CACHE =
       new CacheModel(TraceWorkload.BLOCK_TOKENS, 4_000, false, 0, true);
 
@@ -41,7 +43,9 @@ final class Suite {
     all.put(
         "linear-cost",
         (scenario, fleet) -> PeerRules.linearCost(scenario.seed(), cacheTokens(scenario)));
-    all.put("lmetric", (scenario, fleet) -> PeerRules.lmetric(scenario.seed(), cacheTokens(scenario)));
+    all.put(
+        "lmetric", (scenario, fleet) -> PeerRules.lmetric(scenario.seed(), cacheTokens(scenario)));
+    all.put("oracle", (scenario, fleet) -> new OracleRule(fleet));
     return all;
   }
 
@@ -58,9 +62,8 @@ final class Suite {
 
   static Row poisson(
       String workload, int workers, EngineProfile profile, int requests, double rate, long seed) {
-    Supplier<Workload> supplier =
-        () -> Workloads.poisson(workload, workers, requests, rate, seed);
-    double perSecond = rate > 0 ? rate : 0.1 * workers / 3.0;
+    Supplier<Workload> supplier = () -> Workloads.poisson(workload, workers, requests, rate, seed);
+    double perSecond = rate > 0 ? rate : 0.25 * workers / 3.0;
     long span = (long) (requests / perSecond * 1e9);
     return new Row(
         Scenario.of(
@@ -69,8 +72,14 @@ final class Suite {
   }
 
   static Row closed(
-      String workload, int workers, EngineProfile profile, int concurrency, int requests, long seed) {
-    // A closed loop's length isn't known beforehand; four requests a minute and worker is a modest guess.
+      String workload,
+      int workers,
+      EngineProfile profile,
+      int concurrency,
+      int requests,
+      long seed) {
+    // A closed loop's length isn't known beforehand; four requests a minute and worker is a modest
+    // guess.
     long span = (long) (requests / (workers * 4.0) * 60e9);
     return new Row(
         Scenario.of(
@@ -91,8 +100,7 @@ final class Suite {
     TraceWorkload workload = TraceWorkload.read(file, requests, stretch);
     String name = String.valueOf(file.getFileName()).replaceAll("\\.[a-z]+$", "");
     return new Row(
-        Scenario.of(
-            name, "trace", 0, workers, profile.withCache(TRACE_CACHE), 8, 0, seed),
+        Scenario.of(name, "trace", 0, workers, profile.withCache(TRACE_CACHE), 8, 0, seed),
         () -> workload);
   }
 }

@@ -17,7 +17,8 @@ final class Workloads {
   static final int OUTPUT_TOKENS = 256;
   static final int SHARED_PREFIXES = 24;
   static final int TURNS = 8;
-  static final int TURN_TOKENS = 1_000;
+  static final int FIRST_TURN_TOKENS = 8_000;
+  static final int TURN_TOKENS = 400;
 
   private static final double NANOS = 1e9;
 
@@ -151,7 +152,7 @@ final class Workloads {
     private void begin(long atNanos, Schedule schedule) {
       begun++;
       long id = ids.request();
-      Prompt prompt = Prompt.empty().plus(ids.segment(), TURN_TOKENS);
+      Prompt prompt = Prompt.empty().plus(ids.segment(), FIRST_TURN_TOKENS);
       schedule.at(atNanos, new ReplayRequest(id, id, 0, prompt, OUTPUT_TOKENS, ids.segment()));
     }
 
@@ -279,12 +280,12 @@ final class Workloads {
     return switch (name) {
       case "control" -> new Poisson(control(), rate(rateOverride, 0.05 * scale), requests, seed);
       case "shared-prefix", "hetero", "churn" ->
-          new Poisson(sharedPrefix(), rate(rateOverride, 0.10 * scale), requests, seed);
+          new Poisson(sharedPrefix(), rate(rateOverride, 0.25 * scale), requests, seed);
       case "hot-skew" ->
           new Poisson(zipf(200, 1.1), rate(rateOverride, zipfRate(workers, 0.8)), requests, seed);
       case "multi-turn" ->
           new Conversations(
-              TURNS, rate(rateOverride, 0.03 * scale), 0, Math.max(1, requests / TURNS), 5, seed);
+              TURNS, rate(rateOverride, 0.05 * scale), 0, Math.max(1, requests / TURNS), 5, seed);
       case "burst" -> new Burst(50, Math.max(1, requests / 50), 240, seed);
       default -> throw new IllegalArgumentException("no workload " + name);
     };

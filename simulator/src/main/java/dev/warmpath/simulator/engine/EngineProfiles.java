@@ -26,8 +26,8 @@ public final class EngineProfiles {
     // Keys and values in 8 bits: half the bytes per token, so a block that must be as large as the
     // recurrent state holds twice the tokens.
     StepModel l40sFp8 = StepModel.of(41.5, 0.383, 2.0e-9, 5, 32 * KIB, 650e9);
-    add(l40s(DEFAULT + "-kv8", l40sFp8, new CacheModel(1568, 128, true, 0, true)));
-    add(l40s(DEFAULT + "-kv8-checkpoints", l40sFp8, new CacheModel(1568, 198, true, 3, true)));
+    add(l40s(DEFAULT + "-kv8", l40sFp8, new CacheModel(1584, 127, true, 0, true)));
+    add(l40s(DEFAULT + "-kv8-checkpoints", l40sFp8, new CacheModel(1584, 196, true, 3, true)));
 
     add(
         new EngineProfile(
