@@ -1,5 +1,6 @@
 package dev.warmpath.benchmarks.replay;
 
+import dev.warmpath.crds.v1alpha1.PoolSpec;
 import dev.warmpath.simulator.engine.CacheModel;
 import dev.warmpath.simulator.engine.EngineProfile;
 import java.io.IOException;
@@ -45,6 +46,10 @@ final class Suite {
         (scenario, fleet) -> PeerRules.linearCost(scenario.seed(), cacheTokens(scenario)));
     all.put(
         "lmetric", (scenario, fleet) -> PeerRules.lmetric(scenario.seed(), cacheTokens(scenario)));
+    all.put(
+        "predicted-ttft",
+        (scenario, fleet) ->
+            new PredictedTtftRule(fleet, PoolSpec.Algorithm.PredictedTTFT, scenario.seed()));
     all.put("oracle", (scenario, fleet) -> new OracleRule(fleet));
     return all;
   }
