@@ -24,8 +24,9 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gateway's own routing code, fed as the gateway feeds it: a configuration, prompts as chains of block hashes, first
- * tokens, usage and a scrape a second. It is told the nominal speed of the reference hardware and nothing of any other.
+ * The gateway's own routing code, fed as the gateway feeds it: a configuration, prompts as chains
+ * of block hashes, first tokens, usage and a scrape a second. It is told the nominal speed of the
+ * reference hardware and nothing of any other.
  */
 final class PredictedTtftRule implements Algorithm {
   /** 256 canonical bytes of English text. */
@@ -73,11 +74,10 @@ final class PredictedTtftRule implements Algorithm {
     }
     List<RoutingConfiguration.WorkerSet> sets = new ArrayList<>();
     List<LocalRef> refs = new ArrayList<>();
-    byHardware.forEach(
-        (hardware, workers) -> {
-          sets.add(set(hardware, workers));
-          refs.add(new LocalRef(hardware));
-        });
+    byHardware.forEach((hardware, workers) -> {
+      sets.add(set(hardware, workers));
+      refs.add(new LocalRef(hardware));
+    });
     PoolSpec spec =
         new PoolSpec(
             "model",
@@ -103,8 +103,7 @@ final class PredictedTtftRule implements Algorithm {
         WorkerSetSpec.Engine.vLLM,
         new WorkerSetSpec.Metrics("/metrics", Duration.ofSeconds(1)),
         new WorkerSetSpec.KvEvents(WorkerSetSpec.KvEvents.Mode.Off, 5557, null),
-        new WorkerSetSpec.Profile(
-            hardware, reference ? Suite.TOKENS_PER_SECOND : null, null, null),
+        new WorkerSetSpec.Profile(hardware, reference ? Suite.TOKENS_PER_SECOND : null, null, null),
         workers);
   }
 
@@ -119,7 +118,7 @@ final class PredictedTtftRule implements Algorithm {
   @Override
   public int choose(ReplayRequest request, long now, int[] workersUp) {
     nowNanos = now;
-    ServedPool pool = router.snapshot().pool(NAMESPACE, POOL);
+    ServedPool pool = router.snapshot().pool(GatewayNames.poolCluster(NAMESPACE, POOL));
     if (pool == null) {
       throw new IllegalStateException("the pool is not configured");
     }

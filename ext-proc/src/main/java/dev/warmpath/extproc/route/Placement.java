@@ -34,12 +34,16 @@ public sealed interface Placement {
    * @param destinations "ip:port" of workers, best first
    * @param clusters one per attempt, or a single one for all
    * @param targets the targets behind {@code clusters}
+   * @param medianSeconds predicted time to first token at the first destination
+   * @param highSeconds not exceeded in nine of ten cases
    */
   record Placed(
       InFlightRequest request,
       List<String> destinations,
       List<String> clusters,
-      List<Target> targets)
+      List<Target> targets,
+      double medianSeconds,
+      double highSeconds)
       implements Placement {}
 
   /** Every endpoint has its limit of queued prompts. */

@@ -383,10 +383,13 @@ public final class PoolRouter {
       chosen.add(route.target());
       mixed |= !route.target().clusterName().equals(clusters.getFirst());
     }
-    return mixed
-        ? new Placement.Placed(request, destinations, clusters, chosen)
-        : new Placement.Placed(
-            request, destinations, List.of(clusters.getFirst()), List.of(chosen.getFirst()));
+    return new Placement.Placed(
+        request,
+        destinations,
+        mixed ? clusters : List.of(clusters.getFirst()),
+        mixed ? chosen : List.of(chosen.getFirst()),
+        request.predictedMedianSeconds(),
+        request.predictedHighSeconds());
   }
 
   /** Where an attempt goes: a worker of a pool, or a provider. */

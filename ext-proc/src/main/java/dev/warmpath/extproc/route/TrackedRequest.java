@@ -337,6 +337,16 @@ final class TrackedRequest implements InFlightRequest {
     }
   }
 
+  /** Of the current attempt; the caller holds the lock. */
+  double predictedMedianSeconds() {
+    return predictedMedian;
+  }
+
+  /** Of the current attempt; the caller holds the lock. */
+  double predictedHighSeconds() {
+    return predictedHigh;
+  }
+
   /** What has come of the request so far. */
   record Progress(
       List<DecisionRecord.Attempt> attempts,
