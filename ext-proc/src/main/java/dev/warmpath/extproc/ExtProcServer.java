@@ -1,68 +1,173 @@
 package dev.warmpath.extproc;
 
+import dev.warmpath.crds.config.RoutingConfiguration;
+import dev.warmpath.extproc.ExtProcOptions.ControlPlane;
 import dev.warmpath.extproc.accesslog.AccessLogService;
-import dev.warmpath.extproc.route.RequestRouter;
+import dev.warmpath.extproc.admin.AdminServer;
+import dev.warmpath.extproc.admin.Readiness;
+import dev.warmpath.extproc.candidate.WorkerGauges;
+import dev.warmpath.extproc.candidate.WorkerId;
+import dev.warmpath.extproc.config.ConfigurationState;
+import dev.warmpath.extproc.config.LastGoodFile;
+import dev.warmpath.extproc.config.RoutingConfigClient;
+import dev.warmpath.extproc.label.LabelSource;
+import dev.warmpath.extproc.route.DecisionLog;
+import dev.warmpath.extproc.route.PoolRouter;
+import dev.warmpath.extproc.route.RoutingPipeline;
+import dev.warmpath.extproc.route.WorkerStatus;
+import dev.warmpath.extproc.scrape.GaugeSink;
+import dev.warmpath.extproc.scrape.Scraper;
 import dev.warmpath.extproc.serve.GrpcListeners;
+import dev.warmpath.extproc.serve.UnixChannels;
 import dev.warmpath.extproc.stream.BufferBudget;
 import dev.warmpath.extproc.stream.DecisionIds;
 import dev.warmpath.extproc.stream.DecisionPool;
 import dev.warmpath.extproc.stream.ExtProcService;
 import dev.warmpath.extproc.stream.StreamContext;
 import dev.warmpath.extproc.telemetry.GatewayMetrics;
+import dev.warmpath.extproc.telemetry.MetricNames;
+import dev.warmpath.extproc.warmup.WarmUpServer;
+import io.grpc.ManagedChannel;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.protobuf.services.HealthStatusManager;
+import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The external processor as one running thing: wiring, top to bottom, closed in reverse. */
+/**
+ * The external processor as one running thing: wiring, top to bottom, closed in reverse. Sockets
+ * open at once; {@link #ready} tells when requests may come.
+ */
 public final class ExtProcServer implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ExtProcServer.class);
+
   private static final int DECISION_QUEUE_CAPACITY = 4_096;
+  private static final int DECISIONS_REMEMBERED = 2_048;
 
-  private final HealthStatusManager health;
+  /** Share of the heap for the prefix index. */
+  private static final int INDEX_HEAP_DIVISOR = 8;
+
+  private static final long MAX_INDEX_BYTES = 512L << 20;
+  private static final int MAX_CONFIGURATION_BYTES = 64 << 20;
+  private static final String LAST_GOOD_NAME = "routing-configuration.json";
+  private static final String WARM_UP_SOCKET = "warm-up.sock";
+
+  private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+  private final LongSupplier nanoClock = System::nanoTime;
+  private final GatewayMetrics metrics = new GatewayMetrics();
+  private final Readiness readiness = new Readiness();
+  private final HealthStatusManager health = new HealthStatusManager();
+  private final PoolRouter router;
+  private final Scraper scraper;
   private final GrpcListeners listeners;
-  private final DecisionPool pool;
+  private final AdminServer admin;
 
-  private ExtProcServer(HealthStatusManager health, GrpcListeners listeners, DecisionPool pool) {
-    this.health = health;
-    this.listeners = listeners;
-    this.pool = pool;
+  private ExtProcServer(ExtProcOptions options) throws IOException {
+    try {
+      router =
+          new PoolRouter(
+              Math.min(MAX_INDEX_BYTES, Runtime.getRuntime().maxMemory() / INDEX_HEAP_DIVISOR),
+              nanoClock,
+              InstantSource.system(),
+              new SplittableRandom());
+      router.observe(metrics);
+      DecisionLog decisions = new DecisionLog(DECISIONS_REMEMBERED);
+      RoutingPipeline pipeline =
+          new RoutingPipeline(
+              router,
+              (request, head, tenant) -> LabelSource.NONE,
+              decisions,
+              InstantSource.system());
+
+      DecisionPool pool =
+          closing(new DecisionPool(options.decisionThreads(), DECISION_QUEUE_CAPACITY));
+      BufferBudget budget = new BufferBudget(options.maxBufferedBytes());
+      ExtProcService extProc =
+          new ExtProcService(
+              new StreamContext(
+                  pipeline,
+                  pool,
+                  budget,
+                  options.maxBodyBytes(),
+                  new DecisionIds(new SecureRandom()),
+                  nanoClock,
+                  metrics));
+      AccessLogService accessLog =
+          new AccessLogService(pipeline::inFlight, nanoClock, ExtProcServer::wallMicros, metrics);
+
+      scraper =
+          closing(
+              new Scraper(
+                  scheduler("scrape"),
+                  new RouterGauges(router),
+                  nanoClock,
+                  new SplittableRandom(),
+                  metrics));
+      observe(pool, budget);
+      admin =
+          closing(
+              AdminServer.start(
+                  options.adminAddress(), decisions, router::workers, metrics::scrape, readiness));
+      health.setStatus("", ServingStatus.NOT_SERVING);
+      listeners =
+          closing(
+              GrpcListeners.start(
+                  options.socket(),
+                  options.tcpAddress(),
+                  options.ioThreads(),
+                  options.maxBodyBytes(),
+                  List.of(
+                      extProc.bind(),
+                      accessLog.bindService(),
+                      health.getHealthService().bindService())));
+      closing(health::enterTerminalState);
+
+      EventLoopGroup clientLoops = UnixChannels.clientLoops();
+      closing(() -> clientLoops.shutdownGracefully(0, 1, TimeUnit.SECONDS).await(2_000));
+      if (options.controlPlane() != null) {
+        subscribe(options, options.controlPlane(), clientLoops);
+      }
+      warmUp(options, clientLoops);
+    } catch (IOException | RuntimeException e) {
+      close();
+      throw e;
+    }
   }
 
-  /** Starts the protocol around a router that is given. */
-  public static ExtProcServer start(ExtProcOptions options, RequestRouter router)
-      throws IOException {
-    LongSupplier nanoClock = System::nanoTime;
-    GatewayMetrics metrics = new GatewayMetrics();
-    DecisionPool pool = new DecisionPool(options.decisionThreads(), DECISION_QUEUE_CAPACITY);
-    BufferBudget budget = new BufferBudget(options.maxBufferedBytes());
-    StreamContext context =
-        new StreamContext(
-            router,
-            pool,
-            budget,
-            options.maxBodyBytes(),
-            new DecisionIds(new SecureRandom()),
-            nanoClock,
-            metrics);
-    AccessLogService accessLog =
-        new AccessLogService(router::inFlight, nanoClock, ExtProcServer::wallMicros, metrics);
-    HealthStatusManager health = new HealthStatusManager();
-    GrpcListeners listeners =
-        GrpcListeners.start(
-            options.socket(),
-            options.tcpAddress(),
-            options.ioThreads(),
-            options.maxBodyBytes(),
-            List.of(
-                new ExtProcService(context).bind(),
-                accessLog.bindService(),
-                health.getHealthService().bindService()));
-    health.setStatus("", ServingStatus.SERVING);
-    return new ExtProcServer(health, listeners, pool);
+  /** Opens the sockets; returns before the first configuration and the end of the warm-up. */
+  public static ExtProcServer start(ExtProcOptions options) throws IOException {
+    return new ExtProcServer(options);
+  }
+
+  /** Takes a configuration into force, for a processor without a control plane. */
+  public void apply(RoutingConfiguration configuration, String version) {
+    router.apply(configuration, version);
+    scraper.configure(configuration);
+    readiness.configured();
+    announce();
+  }
+
+  /** A configuration is in force and the code is warm. */
+  public boolean ready() {
+    return readiness.ready();
+  }
+
+  public InetSocketAddress adminAddress() {
+    return admin.address();
   }
 
   /** Port of the TCP listener, or -1 without one. */
@@ -70,14 +175,133 @@ public final class ExtProcServer implements AutoCloseable {
     return listeners.tcpPort();
   }
 
+  /** Stops taking requests, lets running decisions end, and stops everything. */
   @Override
   public void close() {
-    health.enterTerminalState();
-    listeners.close();
-    pool.close();
+    while (!parts.isEmpty()) {
+      try {
+        parts.pop().close();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      } catch (Exception e) {
+        LOG.warn("not closed cleanly", e);
+      }
+    }
+  }
+
+  private void subscribe(ExtProcOptions options, ControlPlane address, EventLoopGroup clientLoops) {
+    ConfigurationState state =
+        new ConfigurationState(
+            this::apply,
+            new LastGoodFile(options.stateDirectory().resolve(LAST_GOOD_NAME)),
+            metrics);
+    state.restore();
+    ManagedChannel channel =
+        switch (address) {
+          case ControlPlane.UnixSocket unix ->
+              UnixChannels.open(unix.path(), clientLoops, MAX_CONFIGURATION_BYTES);
+          case ControlPlane.Tcp tcp ->
+              UnixChannels.open(tcp.host(), tcp.port(), clientLoops, MAX_CONFIGURATION_BYTES);
+        };
+    RoutingConfigClient client =
+        closing(
+            new RoutingConfigClient(
+                channel,
+                options.nodeId(),
+                options.nodeCluster(),
+                state,
+                scheduler("config"),
+                new SplittableRandom(),
+                metrics));
+    client.start();
+  }
+
+  private void warmUp(ExtProcOptions options, EventLoopGroup clientLoops) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                WarmUpServer.run(
+                    options.socket().resolveSibling(WARM_UP_SOCKET), clientLoops, nanoClock);
+              } catch (InterruptedException e) {
+                return; // closing
+              }
+              readiness.warm();
+              announce();
+            },
+            "warm-up");
+    thread.setDaemon(true);
+    closing(() -> {
+      thread.interrupt();
+      thread.join(2_000);
+    });
+    thread.start();
+  }
+
+  private void announce() {
+    if (readiness.ready()) {
+      health.setStatus("", ServingStatus.SERVING);
+    }
+  }
+
+  private void observe(DecisionPool pool, BufferBudget budget) {
+    metrics.gauge(MetricNames.READY, () -> readiness.ready() ? 1 : 0);
+    metrics.gauge(MetricNames.DECISIONS_QUEUED, pool::queuedDecisions);
+    metrics.gauge(MetricNames.BUFFERED_BYTES, budget::usedBytes);
+    metrics.gauge(MetricNames.BUFFERED_LIMIT_BYTES, budget::capacityBytes);
+    metrics.gauge(MetricNames.LEASES, router::activeLeases);
+    metrics.gauge(MetricNames.INDEX_BYTES, router::indexBytes);
+    metrics.counter(MetricNames.LEASES_MOVED, router.ledger()::moved);
+    metrics.counter(MetricNames.LEASES_LEAKED, router.ledger()::leaked);
+    metrics.workers(() -> router.workers().stream().map(ExtProcServer::row).toList());
+    closing(metrics.observeGarbageCollection());
+  }
+
+  private static GatewayMetrics.WorkerRow row(WorkerStatus worker) {
+    return new GatewayMetrics.WorkerRow(
+        worker.id().toString(),
+        worker.queuedPrompts(),
+        worker.decoding(),
+        worker.queuedWorkSeconds(),
+        worker.cacheTokens(),
+        worker.speedFactor(),
+        worker.predictionErrorRatio(),
+        worker.predictionCoverageRatio());
+  }
+
+  private ScheduledExecutorService scheduler(String name) {
+    ScheduledExecutorService scheduler =
+        Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name(name).factory());
+    closing(scheduler::shutdownNow);
+    return scheduler;
+  }
+
+  private <T extends AutoCloseable> T closing(T part) {
+    parts.push(part);
+    return part;
   }
 
   private static long wallMicros() {
     return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+  }
+
+  /** What scrapes bring, for the router. */
+  private record RouterGauges(PoolRouter router) implements GaugeSink {
+    @Override
+    public void scraped(WorkerId worker, WorkerGauges gauges) {
+      router.scraped(worker, gauges);
+    }
+
+    @Override
+    public void unreachable(WorkerId worker) {
+      router.unreachable(worker);
+    }
+
+    @Override
+    public void restarted(WorkerId worker) {
+      LOG.info("worker {} was restarted", worker);
+      router.restarted(worker);
+    }
   }
 }

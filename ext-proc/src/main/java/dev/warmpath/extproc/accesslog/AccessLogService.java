@@ -1,5 +1,6 @@
 package dev.warmpath.extproc.accesslog;
 
+import dev.warmpath.crds.config.GatewayNames;
 import dev.warmpath.extproc.inflight.InFlightRequest;
 import dev.warmpath.extproc.telemetry.AccessLogMetrics;
 import io.envoyproxy.envoy.data.accesslog.v3.AccessLogType;
@@ -74,7 +75,9 @@ public final class AccessLogService extends AccessLogServiceGrpc.AccessLogServic
     EndedRequest ended = EndedRequest.read(entry);
     InFlightRequest request =
         ended.decisionId() == null ? null : inFlight.apply(ended.decisionId());
-    metrics.entry(ended.outcome(), request != null);
+    boolean replied =
+        entry.getResponse().getResponseCodeDetails().startsWith(GatewayNames.REPLY_DETAILS_PREFIX);
+    metrics.entry(replied ? null : ended.outcome(), request != null);
     if (request == null) {
       return; // answered by the gateway, or ended before by the watching stream
     }

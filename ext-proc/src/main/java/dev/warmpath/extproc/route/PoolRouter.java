@@ -9,6 +9,7 @@ import dev.warmpath.extproc.candidate.WorkerGauges;
 import dev.warmpath.extproc.candidate.WorkerId;
 import dev.warmpath.extproc.index.PrefixIndex;
 import dev.warmpath.extproc.inflight.InFlightRequest;
+import dev.warmpath.extproc.inflight.RequestObserver;
 import dev.warmpath.extproc.lease.LeaseLedger;
 import dev.warmpath.extproc.pick.CandidateTable;
 import dev.warmpath.extproc.pick.Picker;
@@ -66,6 +67,7 @@ public final class PoolRouter {
   private final Map<String, ProviderModel> providers = new HashMap<>();
   private final Map<String, Long> modelHashes = new ConcurrentHashMap<>();
   private volatile RoutingSnapshot snapshot;
+  private volatile RequestObserver observer = summary -> {};
 
   /**
    * @param indexBytes budget of the prefix index
@@ -499,6 +501,32 @@ public final class PoolRouter {
   Forecast predictOne(
       WorkerModel worker, String upstreamModel, PromptFingerprint prompt, long now) {
     return forecast(worker, upstreamModel, prompt, now);
+  }
+
+  /** Tells {@code observer} about every request that ends from now on. */
+  public void observe(RequestObserver observer) {
+    this.observer = observer;
+  }
+
+  /** The caller does not hold the lock. */
+  void ended(RequestObserver.Summary summary) {
+    observer.ended(summary);
+  }
+
+  /** Every configured worker, in no order. */
+  public List<WorkerStatus> workers() {
+    lock.lock();
+    try {
+      List<WorkerStatus> all = new ArrayList<>(slots.size());
+      for (WorkerSlot slot : slots) {
+        if (slot != null) {
+          all.add(slot.status());
+        }
+      }
+      return all;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Leases that are held now; back to zero when traffic stops. */

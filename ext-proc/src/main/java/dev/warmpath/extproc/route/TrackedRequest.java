@@ -2,6 +2,7 @@ package dev.warmpath.extproc.route;
 
 import dev.warmpath.extproc.candidate.ServedProvider;
 import dev.warmpath.extproc.inflight.InFlightRequest;
+import dev.warmpath.extproc.inflight.RequestObserver;
 import dev.warmpath.extproc.lease.Lease;
 import dev.warmpath.extproc.predict.Forecast;
 import dev.warmpath.extproc.predict.ProviderModel;
@@ -255,6 +256,7 @@ final class TrackedRequest implements InFlightRequest {
 
   @Override
   public void ended(Outcome how, long atNanos) {
+    RequestObserver.Summary summary;
     router.lock.lock();
     try {
       if (outcome != null) {
@@ -275,9 +277,23 @@ final class TrackedRequest implements InFlightRequest {
         }
       }
       prompt = PromptFingerprint.NONE;
+      summary = summary();
     } finally {
       router.lock.unlock();
     }
+    router.ended(summary);
+  }
+
+  private RequestObserver.Summary summary() {
+    return new RequestObserver.Summary(
+        current.target().clusterName(),
+        current.target().upstreamModel(),
+        current.slot() == null,
+        outcome == null ? Outcome.LOST : outcome,
+        predictedMedian > 0 ? predictedMedian : Double.NaN,
+        sawFirstToken && streaming ? (firstTokenNanos - attemptNanos) * NANO : Double.NaN,
+        (endNanos - startNanos) * NANO,
+        usage);
   }
 
   private static boolean failure(Outcome how) {

@@ -32,6 +32,20 @@ final class WorkerSlot {
     model.profile(fresh.profile().kvCacheTokens());
   }
 
+  WorkerStatus status() {
+    return new WorkerStatus(
+        served.id(),
+        served.endpoint(),
+        served.ready(),
+        model.load().queued(),
+        model.load().decoding(),
+        model.load().queuedWorkSeconds(),
+        model.cacheTokens(),
+        model.speedFactor(),
+        model.error().medianAbsoluteRatio(),
+        model.error().coverage());
+  }
+
   void gone() {
     configured = false;
   }

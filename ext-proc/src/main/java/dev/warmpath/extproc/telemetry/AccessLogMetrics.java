@@ -1,6 +1,7 @@
 package dev.warmpath.extproc.telemetry;
 
 import dev.warmpath.extproc.inflight.InFlightRequest.Outcome;
+import org.jspecify.annotations.Nullable;
 
 /** What the access log reports. Thread-safe. */
 public interface AccessLogMetrics {
@@ -8,7 +9,8 @@ public interface AccessLogMetrics {
   /**
    * A request ended.
    *
-   * @param matched whether the request was still in flight here
+   * @param outcome null where the gateway answered by itself
+   * @param inFlight whether the request was still in flight here
    */
-  void entry(Outcome outcome, boolean matched);
+  void entry(@Nullable Outcome outcome, boolean inFlight);
 }

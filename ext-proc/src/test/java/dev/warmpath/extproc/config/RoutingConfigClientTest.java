@@ -13,6 +13,7 @@ import dev.warmpath.crds.config.proto.RoutingConfigResponse;
 import dev.warmpath.crds.config.proto.RoutingConfigServiceGrpc;
 import dev.warmpath.extproc.config.ConfigurationReceiver.RefusedConfigurationException;
 import dev.warmpath.extproc.serve.GrpcListeners;
+import dev.warmpath.extproc.serve.UnixChannels;
 import dev.warmpath.extproc.telemetry.GatewayMetrics;
 import io.grpc.stub.StreamObserver;
 import io.netty.channel.EventLoopGroup;
@@ -173,7 +174,7 @@ class RoutingConfigClientTest {
     state.restore();
     RoutingConfigClient started =
         new RoutingConfigClient(
-            ControlPlaneChannels.unix(socket(), eventLoops),
+            UnixChannels.open(socket(), eventLoops, 1 << 20),
             "node-1",
             "warmpath",
             state,

@@ -1,0 +1,49 @@
+package dev.warmpath.extproc.serve;
+
+import io.grpc.ManagedChannel;
+import io.grpc.netty.NettyChannelBuilder;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+/** Channels to gRPC servers on this machine, or on another for the TCP form. */
+public final class UnixChannels {
+  private static final int KEEPALIVE_SECONDS = 30;
+
+  private UnixChannels() {}
+
+  /** One thread is plenty for a client. */
+  public static EventLoopGroup clientLoops() {
+    return new MultiThreadIoEventLoopGroup(
+        1, new DefaultThreadFactory("grpc-client-io", true), EpollIoHandler.newFactory());
+  }
+
+  public static ManagedChannel open(Path socket, EventLoopGroup eventLoops, int maxMessageBytes) {
+    return NettyChannelBuilder.forAddress(new DomainSocketAddress(socket.toString()))
+        .channelType(EpollDomainSocketChannel.class)
+        .eventLoopGroup(eventLoops)
+        // gRPC would derive it from the address, which is no host name.
+        .overrideAuthority("localhost")
+        .directExecutor()
+        .usePlaintext()
+        .maxInboundMessageSize(maxMessageBytes)
+        .build();
+  }
+
+  public static ManagedChannel open(
+      String host, int port, EventLoopGroup eventLoops, int maxMessageBytes) {
+    return NettyChannelBuilder.forAddress(host, port)
+        .channelType(EpollSocketChannel.class)
+        .eventLoopGroup(eventLoops)
+        .usePlaintext()
+        .maxInboundMessageSize(maxMessageBytes)
+        .keepAliveTime(KEEPALIVE_SECONDS, TimeUnit.SECONDS)
+        .build();
+  }
+}
