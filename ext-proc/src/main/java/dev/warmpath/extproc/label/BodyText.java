@@ -8,9 +8,9 @@ import java.util.Arrays;
  * decoded, and every number. Strings are separated by a line feed, so that nothing matches across
  * two of them.
  *
- * <p>Decoding: JSON escapes, UTF-8, then {@link Normalizer}; {@code \}{@code u0041} once more inside
- * the decoded text (arguments of tool calls are JSON inside JSON), and percent-encoding of printable
- * ASCII. It never fails: a body that isn't JSON is text.
+ * <p>Decoding: JSON escapes, UTF-8, then {@link Normalizer}; {@code \}{@code u0041} once more
+ * inside the decoded text (arguments of tool calls are JSON inside JSON), and percent-encoding of
+ * printable ASCII. It never fails: a body that isn't JSON is text.
  *
  * <p>Linear in the body; one pass.
  */

@@ -97,8 +97,7 @@ final class Checksums {
 
   /** Length of that country's IBAN, or 0. */
   static int ibanLength(char first, char second) {
-    return IBAN_LENGTHS.getOrDefault(
-        (String.valueOf(first) + second).toUpperCase(Locale.ROOT), 0);
+    return IBAN_LENGTHS.getOrDefault((String.valueOf(first) + second).toUpperCase(Locale.ROOT), 0);
   }
 
   /** ISO 7064 mod 97-10 over an IBAN in compact upper case. */
@@ -107,9 +106,7 @@ final class Checksums {
     for (int i = 0; i < length; i++) {
       char c = iban[(i + 4) % length];
       remainder =
-          c <= '9'
-              ? (remainder * 10 + (c - '0')) % 97
-              : (remainder * 100 + (c - 'A' + 10)) % 97;
+          c <= '9' ? (remainder * 10 + (c - '0')) % 97 : (remainder * 100 + (c - 'A' + 10)) % 97;
     }
     return remainder == 1;
   }

@@ -19,8 +19,7 @@ public interface Classifier {
    * @param value null where it can't say; then {@code reason} tells why
    * @param kinds what was found; never the text itself
    */
-  record Verdict(
-      @Nullable String value, java.util.List<String> kinds, @Nullable String reason) {
+  record Verdict(@Nullable String value, java.util.List<String> kinds, @Nullable String reason) {
     public Verdict {
       kinds = java.util.List.copyOf(kinds);
     }

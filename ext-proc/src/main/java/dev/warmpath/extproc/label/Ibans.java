@@ -7,8 +7,8 @@ final class Ibans {
   private Ibans() {}
 
   /**
-   * Whether the digit at {@code digit} is the first check digit of an IBAN. Letters and digits may be
-   * separated by single spaces, dashes or dots anywhere.
+   * Whether the digit at {@code digit} is the first check digit of an IBAN. Letters and digits may
+   * be separated by single spaces, dashes or dots anywhere.
    */
   static boolean at(char[] text, int length, int digit) {
     int second = back(text, digit);

@@ -32,14 +32,15 @@ final class IpAddresses {
     return groups.number(group, 0, groups.digits(group, group));
   }
 
-  /** {@code Chrome/120.0.6099.71}, {@code v1.2.3.4}, {@code version 4.18.25.1}, {@code lib-1.2.3.4}. */
+  /**
+   * {@code Chrome/120.0.6099.71}, {@code v1.2.3.4}, {@code version 4.18.25.1}, {@code lib-1.2.3.4}.
+   */
   private static boolean isVersionContext(char[] text, int start) {
     if (start == 0) {
       return false;
     }
     char before = text[start - 1];
-    boolean address =
-        start >= 3 && before == '/' && text[start - 2] == '/'; // https://81.2.69.142/
+    boolean address = start >= 3 && before == '/' && text[start - 2] == '/'; // https://81.2.69.142/
     if ((before == '/' && !address) || before == '-' || before == '_' || before == '=') {
       return before != '=' || endsWith(text, start - 1, "version");
     }
@@ -69,7 +70,8 @@ final class IpAddresses {
     if (start < 0 || (text[start] != '2' && text[start] != '3')) {
       return false;
     }
-    if (start > 0 && (isHex(text[start - 1]) || text[start - 1] == ':' || Words.isPart(text[start - 1]))) {
+    if (start > 0
+        && (isHex(text[start - 1]) || text[start - 1] == ':' || Words.isPart(text[start - 1]))) {
       return false;
     }
     int hextets = 0;

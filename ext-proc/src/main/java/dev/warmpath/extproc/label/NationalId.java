@@ -10,8 +10,8 @@ import java.util.List;
  * @param kind name in the label, for example {@code national-id-br}
  * @param shapes groupings in which it is written: {@code 3.3.3-2} with exactly these separators,
  *     {@code 4 4 4} with any, {@code 11} in one piece
- * @param context words, one of which must stand before it; empty where the checksum is strong enough
- *     by itself (one number in hundreds passes by chance)
+ * @param context words, one of which must stand before it; empty where the checksum is strong
+ *     enough by itself (one number in hundreds passes by chance)
  */
 public record NationalId(String kind, List<String> shapes, List<String> context, Check check) {
   /** Whether {@code digits[from, …)} is a valid number; each element is 0 to 9. */

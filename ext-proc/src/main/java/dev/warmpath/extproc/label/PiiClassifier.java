@@ -19,8 +19,7 @@ public final class PiiClassifier implements Classifier {
   }
 
   public PiiClassifier(List<NationalId> nationalIds) {
-    nationalIds.forEach(
-        id -> this.nationalIds.add(new PiiScanner.CompiledId(id, id.parsed())));
+    nationalIds.forEach(id -> this.nationalIds.add(new PiiScanner.CompiledId(id, id.parsed())));
   }
 
   @Override

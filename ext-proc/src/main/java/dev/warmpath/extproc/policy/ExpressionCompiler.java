@@ -42,8 +42,7 @@ final class ExpressionCompiler {
 
   private static Expression translate(Source source) {
     return switch (CelEnvironments.compile(source.text(), source.scope())) {
-      case CelProblem problem ->
-          Expression.broken(source.text(), "does not compile: " + problem);
+      case CelProblem problem -> Expression.broken(source.text(), "does not compile: " + problem);
       case Compiled tree -> {
         Node.Bool node = new NodeCompiler().bool(tree.tree().getExpr());
         yield node == null ? new RuntimeExpression(tree) : new NodeExpression(tree, node);

@@ -79,7 +79,8 @@ class PiiClassifierTest {
         "BSN 111222333 | national-id-nl"
       })
   void findsWhatPeopleWrite(String text, String kind) {
-    assertThat(classify("{\"messages\":[{\"role\":\"user\",\"content\":\"" + text + "\"}]}").kinds())
+    assertThat(
+            classify("{\"messages\":[{\"role\":\"user\",\"content\":\"" + text + "\"}]}").kinds())
         .contains(kind);
   }
 
@@ -100,7 +101,8 @@ class PiiClassifierTest {
         "someone @ example.org"
       })
   void aWrongCheckDigitOrRangeIsNothing(String text) {
-    assertThat(classify("{\"messages\":[{\"role\":\"user\",\"content\":\"" + text + "\"}]}").value())
+    assertThat(
+            classify("{\"messages\":[{\"role\":\"user\",\"content\":\"" + text + "\"}]}").value())
         .isEqualTo("absent");
   }
 
@@ -141,7 +143,8 @@ class PiiClassifierTest {
 
   @Test
   void aCardDeepInARowOfNumbersIsFound() {
-    String row = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 ";
+    String row =
+        "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 ";
 
     assertThat(classify("{\"content\":\"" + row + CARD + "\"}").kinds()).contains("payment-card");
   }

@@ -14,7 +14,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Innocent text: code, identifiers, hashes, timestamps, order numbers. Nothing may be found in it. */
+/**
+ * Innocent text: code, identifiers, hashes, timestamps, order numbers. Nothing may be found in it.
+ */
 class PiiCorpusTest {
   private static final JsonMapper JSON = JsonMapper.shared();
 
@@ -54,7 +56,6 @@ class PiiCorpusTest {
         "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":"
             + JSON.writeValueAsString(text)
             + "}]}";
-    return new PiiClassifier()
-        .classify(new RequestText(body.getBytes(StandardCharsets.UTF_8)));
+    return new PiiClassifier().classify(new RequestText(body.getBytes(StandardCharsets.UTF_8)));
   }
 }

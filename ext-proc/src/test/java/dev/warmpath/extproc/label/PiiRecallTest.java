@@ -65,13 +65,12 @@ class PiiRecallTest {
     }
     double recall = 1 - (double) missed.size() / made;
     assertThat(recall)
-        .as(
-            () ->
-                "seed %d, missed %d: %s"
-                    .formatted(
-                        SEED,
-                        missed.size(),
-                        missed.stream().limit(8).collect(Collectors.joining("\n"))))
+        .as(() ->
+            "seed %d, missed %d: %s"
+                .formatted(
+                    SEED,
+                    missed.size(),
+                    missed.stream().limit(8).collect(Collectors.joining("\n"))))
         .isGreaterThanOrEqualTo(WANTED);
   }
 
@@ -180,7 +179,8 @@ class PiiRecallTest {
 
   private static String card(RandomGenerator random) {
     String[] prefix =
-        List.of("4 16", "51 16", "55 16", "2221 16", "2720 16", "34 15", "37 15", "6011 16",
+        List.of(
+                "4 16", "51 16", "55 16", "2221 16", "2720 16", "34 15", "37 15", "6011 16",
                 "65 16", "36 14", "305 14", "3528 16", "62 16", "6200 19")
             .get(random.nextInt(14))
             .split(" ", -1);
@@ -201,8 +201,9 @@ class PiiRecallTest {
   }
 
   private static String iban(RandomGenerator random) {
-    String country = List.of("DE22", "GB22", "FR27", "NL18", "ES24", "MT31", "NO15", "PL28")
-        .get(random.nextInt(8));
+    String country =
+        List.of("DE22", "GB22", "FR27", "NL18", "ES24", "MT31", "NO15", "PL28")
+            .get(random.nextInt(8));
     int length = Integer.parseInt(country.substring(2));
     String code = country.substring(0, 2);
     String letters =
@@ -276,7 +277,8 @@ class PiiRecallTest {
     String letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     StringBuilder code = new StringBuilder();
     for (char c : "LLLLLLDDLDDLDDD".toCharArray()) {
-      code.append(c == 'L' ? letters.charAt(random.nextInt(26)) : (char) ('0' + random.nextInt(10)));
+      code.append(
+          c == 'L' ? letters.charAt(random.nextInt(26)) : (char) ('0' + random.nextInt(10)));
     }
     for (int i = 0; i < 26; i++) {
       String candidate = code.toString() + letters.charAt(i);
