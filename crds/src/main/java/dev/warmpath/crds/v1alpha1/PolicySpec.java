@@ -1,6 +1,7 @@
 package dev.warmpath.crds.v1alpha1;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.crd.generator.annotation.SchemaFrom;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
@@ -133,6 +134,7 @@ public record PolicySpec(
                   + " PredictedTTFT.")
           Choose choose,
       @Default("200ms")
+          @SchemaFrom(type = String.class)
           @Pattern(Durations.PATTERN)
           @JsonPropertyDescription(
               "How much later than the earliest a cheaper one may be, for Cheapest. Duration. Default"
@@ -189,11 +191,13 @@ public record PolicySpec(
           @JsonPropertyDescription("HTTP status of the refusal, 400 to 599. Default 503.")
           int status,
       @Default("5s")
+          @SchemaFrom(type = String.class)
           @Pattern(Durations.PATTERN)
           @JsonPropertyDescription(
               "Retry-After of the refusal. Duration of whole seconds, at least 1s. Default 5s.")
           @Nullable Duration retryAfter,
       @Default("60s")
+          @SchemaFrom(type = String.class)
           @Pattern(Durations.PATTERN)
           @JsonPropertyDescription("Longest wait of action Queue. Duration. Default 60s.")
           @Nullable Duration maxWait) {

@@ -1,6 +1,7 @@
 package dev.warmpath.crds.v1alpha1;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.crd.generator.annotation.SchemaFrom;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
@@ -39,6 +40,7 @@ public record PoolSpec(
       fieldPath = ".ttft")
   public record Objective(
       @Default("8s")
+          @SchemaFrom(type = String.class)
           @Pattern(Durations.PATTERN)
           @JsonPropertyDescription("Time to first token to aim at. Duration. Default 8s.")
           Duration ttft,

@@ -1,6 +1,7 @@
 package dev.warmpath.crds.v1alpha1;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.crd.generator.annotation.SchemaFrom;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Pattern;
@@ -73,6 +74,7 @@ public record ProviderSpec(
         @Nullable Tls tls,
     @Default("{}") @JsonPropertyDescription("When the provider counts as full.") Limits limits,
     @Default("1s")
+        @SchemaFrom(type = String.class)
         @Pattern(Durations.PATTERN)
         @JsonPropertyDescription(
             "Time to first token assumed until it has been measured. Duration. Default 1s.")
