@@ -26,8 +26,7 @@ import org.jspecify.annotations.Nullable;
         "!has(self.constraints) || self.constraints.all(c, self.constraints.exists_one(d, d.name =="
             + " c.name))",
     message = "names of constraints must differ",
-    fieldPath = ".constraints",
-    reason = "FieldValueDuplicate")
+    fieldPath = ".constraints")
 public record PolicySpec(
     @Default("100")
         @Min(0)
@@ -176,7 +175,8 @@ public record PolicySpec(
       message = "retryAfter must be at least 1s",
       fieldPath = ".retryAfter")
   @ValidationRule(
-      value = "self.action != 'Queue' || duration(self.maxWait) > duration('0s')",
+      value =
+          "!has(self.action) || self.action != 'Queue' || !has(self.maxWait) || duration(self.maxWait) > duration('0s')",
       message = "maxWait must be longer than 0s for action Queue",
       fieldPath = ".maxWait")
   public record OnNoCandidate(

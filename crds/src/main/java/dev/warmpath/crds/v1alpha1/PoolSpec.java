@@ -35,7 +35,7 @@ public record PoolSpec(
 
   /** The time to first token that at least {@code quantile} of the requests should meet. */
   @ValidationRule(
-      value = "duration(self.ttft) > duration('0s')",
+      value = "!has(self.ttft) || duration(self.ttft) > duration('0s')",
       message = "ttft must be longer than 0s",
       fieldPath = ".ttft")
   public record Objective(

@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
     message =
         "credentials.apiKey is not for type Bedrock; use credentials.secret (AWS access keys)")
 @ValidationRule(
-    value = "duration(self.expectedTtft) > duration('0s')",
+    value = "!has(self.expectedTtft) || duration(self.expectedTtft) > duration('0s')",
     message = "expectedTtft must be longer than 0s",
     fieldPath = ".expectedTtft")
 public record ProviderSpec(

@@ -108,7 +108,7 @@ public record WorkerSetSpec(
 
   /** Scrape settings; {@code interval} is jittered by the processor. */
   @ValidationRule(
-      value = "duration(self.interval) >= duration('100ms')",
+      value = "!has(self.interval) || duration(self.interval) >= duration('100ms')",
       message = "interval must be at least 100ms",
       fieldPath = ".interval")
   public record Metrics(
