@@ -1,7 +1,13 @@
 # Sourced. find_jdk25 exports JAVA_HOME of a JDK 25, or says what to install and exits with 3.
 
+# The release file answers without starting a JVM, which would cost each bin/warmpath half a second.
 is_jdk25() {
-  [ -n "${1:-}" ] && [ -x "$1/bin/javac" ] && "$1/bin/javac" -version 2>&1 | grep -q '^javac 25\b'
+  [ -n "${1:-}" ] && [ -x "$1/bin/javac" ] || return 1
+  if [ -f "$1/release" ]; then
+    grep -q '^JAVA_VERSION="25\b' "$1/release"
+  else
+    "$1/bin/javac" -version 2>&1 | grep -q '^javac 25\b'
+  fi
 }
 
 find_jdk25() {

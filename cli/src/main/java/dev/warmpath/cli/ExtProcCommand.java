@@ -1,0 +1,100 @@
+package dev.warmpath.cli;
+
+import dev.warmpath.envoy.Address;
+import dev.warmpath.envoy.BootstrapOptions;
+import dev.warmpath.extproc.ExtProcOptions;
+import dev.warmpath.extproc.ExtProcServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "ext-proc",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Runs the processor alone, beside an Envoy: reads prompts, predicts, decides.",
+    footerHeading = "%nExample:%n",
+    footer = {
+      "  warmpath ext-proc --run-dir /run/warmpath --xds unix:/run/warmpath/xds.sock --node-id gateway-1"
+    })
+final class ExtProcCommand implements Callable<Integer> {
+  // Set by picocli.
+  @SuppressWarnings("NullAway.Init")
+  @Option(
+      names = "--run-dir",
+      required = true,
+      paramLabel = "DIR",
+      description = "For the socket ext-proc.sock and the last good configuration.")
+  private Path runDirectory;
+
+  @SuppressWarnings("NullAway.Init")
+  @Option(
+      names = "--xds",
+      required = true,
+      paramLabel = "ADDRESS",
+      description = "Control plane: HOST:PORT or unix:FILE.")
+  private String xds;
+
+  @Option(
+      names = "--node-id",
+      defaultValue = "gateway-1",
+      description = "As the Envoy beside it reports (default: ${DEFAULT-VALUE}).")
+  private String nodeId = "";
+
+  @Option(
+      names = "--node-cluster",
+      defaultValue = BootstrapOptions.DEFAULT_CLUSTER,
+      description = "As the Envoy beside it reports (default: ${DEFAULT-VALUE}).")
+  private String nodeCluster = "";
+
+  @Option(
+      names = "--listen",
+      paramLabel = "HOST:PORT",
+      description = "Also on TCP, for an Envoy elsewhere.")
+  private @Nullable String listen;
+
+  @Option(
+      names = "--admin",
+      defaultValue = "127.0.0.1:9901",
+      paramLabel = "HOST:PORT",
+      description = "Pages: decisions, workers, metrics, health (default: ${DEFAULT-VALUE}).")
+  private String admin = "";
+
+  @Override
+  public Integer call() throws Exception {
+    Files.createDirectories(runDirectory);
+    ExtProcOptions options =
+        ExtProcOptions.defaults(runDirectory, nodeId, nodeCluster)
+            .withControlPlane(controlPlane(xds))
+            .withAdminAddress(XdsServerCommand.tcp(admin));
+    if (listen != null) {
+      options = options.withTcpAddress(XdsServerCommand.tcp(listen));
+    }
+    ExtProcServer server = ExtProcServer.start(options);
+    Lifetime lifetime = Lifetime.of(server);
+    Terminal terminal = Terminal.standard();
+    terminal.line("processor on unix:" + options.socket());
+    if (server.tcpPort() >= 0) {
+      terminal.line("processor on port " + server.tcpPort());
+    }
+    terminal.line(
+        "decisions at http://127.0.0.1:" + server.adminAddress().getPort() + "/decisions");
+    lifetime.await();
+    lifetime.close();
+    return 0;
+  }
+
+  private static ExtProcOptions.ControlPlane controlPlane(String text) {
+    try {
+      return switch (Address.parse(text)) {
+        case Address.Pipe pipe -> new ExtProcOptions.ControlPlane.UnixSocket(pipe.path());
+        case Address.Tcp tcp -> new ExtProcOptions.ControlPlane.Tcp(tcp.host(), tcp.port());
+      };
+    } catch (IllegalArgumentException e) {
+      throw new CommandException(2, String.valueOf(e.getMessage()));
+    }
+  }
+}

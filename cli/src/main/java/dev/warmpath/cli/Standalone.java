@@ -1,0 +1,248 @@
+package dev.warmpath.cli;
+
+import dev.warmpath.envoy.Address;
+import dev.warmpath.envoy.BootstrapOptions;
+import dev.warmpath.envoy.EnvoyBinary;
+import dev.warmpath.envoy.EnvoyProcess;
+import dev.warmpath.extproc.ExtProcOptions;
+import dev.warmpath.extproc.ExtProcServer;
+import dev.warmpath.xds.XdsServer;
+import dev.warmpath.xds.XdsServerOptions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The whole gateway on one machine: control plane and processor in this process, Envoy as a child;
+ * Unix sockets between them. {@link #close} may be called from any thread and more than once.
+ */
+final class Standalone implements AutoCloseable {
+  private static final Duration ENVOY_START = Duration.ofSeconds(60);
+  private static final Duration LOADED = Duration.ofSeconds(30);
+  private static final Duration READY = Duration.ofSeconds(60);
+
+  private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+  private final Path runDirectory;
+  private final boolean ownDirectory;
+  private @Nullable XdsServer xds;
+  private @Nullable ExtProcServer processor;
+  private @Nullable EnvoyProcess envoy;
+  private Duration grace = Duration.ZERO;
+
+  /**
+   * How to start it.
+   *
+   * @param configuration folder with the resources
+   * @param host and {@code port} that clients connect to; port 0 lets the system choose
+   * @param adminPort of the processor's pages; 0 lets the system choose
+   * @param runDirectory for sockets and logs; null for a temporary one that is deleted at the end
+   * @param concurrency Envoy's worker threads, 0 for one a core
+   */
+  record Options(
+      Path configuration,
+      String host,
+      int port,
+      int adminPort,
+      @Nullable Path runDirectory,
+      int concurrency,
+      String envoyLogLevel) {}
+
+  private Standalone(@Nullable Path given) throws IOException {
+    ownDirectory = given == null;
+    runDirectory =
+        given == null ? Files.createTempDirectory("warmpath-") : Files.createDirectories(given);
+  }
+
+  /** Starts everything; requests are served when this returns. */
+  static Standalone start(Options options, Terminal terminal) throws Exception {
+    EnvoyBinary binary;
+    try {
+      binary = EnvoyBinary.find();
+    } catch (EnvoyBinary.MissingException e) {
+      throw new CommandException(3, String.valueOf(e.getMessage()));
+    }
+    Standalone gateway = new Standalone(options.runDirectory());
+    try {
+      gateway.open(options, binary, terminal);
+      return gateway;
+    } catch (Exception e) {
+      gateway.close();
+      throw e;
+    }
+  }
+
+  private void open(Options options, EnvoyBinary binary, Terminal terminal) throws Exception {
+    String nodeId = "standalone-" + ProcessHandle.current().pid();
+    BootstrapOptions bootstrap =
+        BootstrapOptions.local(
+            nodeId, new Address.Tcp(options.host(), options.port()), runDirectory);
+    Path xdsSocket = runDirectory.resolve(BootstrapOptions.XDS_SOCKET);
+    XdsServer control =
+        terminal.step(
+            "control plane",
+            () -> {
+              XdsServer server =
+                  XdsServer.start(XdsServerOptions.standalone(options.configuration(), xdsSocket));
+              own(server);
+              if (!server.awaitReady(LOADED)) {
+                throw new CommandException(
+                    "the configuration in " + options.configuration() + " could not be loaded");
+              }
+              return server;
+            });
+    xds = control;
+    ExtProcServer extProc =
+        terminal.step(
+            "processor",
+            () -> {
+              ExtProcServer server =
+                  ExtProcServer.start(
+                      ExtProcOptions.defaults(runDirectory, nodeId, bootstrap.nodeCluster())
+                          .withControlPlane(new ExtProcOptions.ControlPlane.UnixSocket(xdsSocket))
+                          .withAdminAddress(freeOr(options.adminPort())));
+              own(server);
+              return server;
+            });
+    processor = extProc;
+    EnvoyProcess child =
+        terminal.step(
+            "envoy",
+            () -> {
+              int cores = Runtime.getRuntime().availableProcessors();
+              int threads = options.concurrency() > 0 ? options.concurrency() : cores;
+              EnvoyProcess process =
+                  EnvoyProcess.start(
+                      new EnvoyProcess.Options(
+                          binary, bootstrap, runDirectory, threads, options.envoyLogLevel()),
+                      ENVOY_START);
+              own(() -> process.stop(grace));
+              return process;
+            });
+    envoy = child;
+    terminal.step(
+        "ready",
+        () -> {
+          long deadline = System.nanoTime() + READY.toNanos();
+          while (!extProc.ready()) {
+            if (System.nanoTime() > deadline) {
+              throw new CommandException("the processor did not become ready; see the log above");
+            }
+            Thread.sleep(20);
+          }
+          return extProc;
+        });
+  }
+
+  private void own(AutoCloseable part) {
+    synchronized (parts) {
+      parts.push(part);
+    }
+  }
+
+  /** That port if it is free, else any. */
+  private static InetSocketAddress freeOr(int port) {
+    InetSocketAddress wanted = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+    try (java.net.ServerSocket probe = new java.net.ServerSocket()) {
+      probe.setReuseAddress(true);
+      probe.bind(wanted);
+      return wanted;
+    } catch (IOException e) {
+      return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    }
+  }
+
+  XdsServer xds() {
+    return started(xds);
+  }
+
+  ExtProcServer processor() {
+    return started(processor);
+  }
+
+  EnvoyProcess envoy() {
+    return started(envoy);
+  }
+
+  private static <T> T started(@Nullable T part) {
+    if (part == null) {
+      throw new IllegalStateException("not started");
+    }
+    return part;
+  }
+
+  /** Where clients connect, without a trailing slash. */
+  URI endpoint(String host) throws IOException {
+    String reachable = host.equals("0.0.0.0") || host.equals("::") ? "127.0.0.1" : host;
+    return URI.create("http://" + new Address.Tcp(reachable, envoy().port()));
+  }
+
+  /** The processor's pages: decisions, workers, metrics. */
+  URI adminPages() {
+    return URI.create("http://127.0.0.1:" + processor().adminAddress().getPort());
+  }
+
+  /** The control plane's pages. */
+  URI controlPages() {
+    return URI.create("http://127.0.0.1:" + xds().adminPort());
+  }
+
+  Path runDirectory() {
+    return runDirectory;
+  }
+
+  /** Completes if Envoy ends by itself. */
+  CompletableFuture<Integer> envoyExit() {
+    return envoy().onExit();
+  }
+
+  /** How long requests in flight may take to end when this is closed. */
+  void grace(Duration value) {
+    grace = value;
+  }
+
+  @Override
+  public void close() {
+    while (true) {
+      AutoCloseable part;
+      synchronized (parts) {
+        part = parts.poll();
+      }
+      if (part == null) {
+        break;
+      }
+      try {
+        part.close();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      } catch (Exception e) {
+        System.err.println("warmpath: while stopping: " + e);
+      }
+    }
+    try {
+      clean();
+    } catch (IOException | UncheckedIOException e) {
+      System.err.println("warmpath: could not delete " + runDirectory + ": " + e.getMessage());
+    }
+  }
+
+  private void clean() throws IOException {
+    if (ownDirectory && Files.isDirectory(runDirectory)) {
+      try (Stream<Path> all = Files.walk(runDirectory)) {
+        for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+          Files.deleteIfExists(path);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,149 @@
+package dev.warmpath.cli;
+
+import dev.warmpath.crds.resource.Kind;
+import dev.warmpath.crds.resource.ParsedResources;
+import dev.warmpath.crds.resource.Problem;
+import dev.warmpath.crds.resource.Resource;
+import dev.warmpath.crds.resource.ResourceParser;
+import dev.warmpath.crds.resource.ResourceSet;
+import dev.warmpath.crds.resource.ResourceValidator;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+    name = "validate",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Checks configuration files: structure, values, and references between resources.",
+      "Exits with 0 if nothing is wrong, 1 if something is, 2 if it can't be read."
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {"  warmpath validate examples/quickstart", "  warmpath validate -f pools.yaml"})
+final class ValidateCommand implements Callable<Integer> {
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "DIR",
+      description = "Folder whose *.yaml, *.yml and *.json files are one configuration.")
+  private @Nullable Path directory;
+
+  @Option(
+      names = {"-f", "--file"},
+      paramLabel = "FILE",
+      description = "A file or folder; may be repeated, all are one configuration.")
+  private List<Path> files = new ArrayList<>();
+
+  @Option(names = "--strict", description = "Warnings count as errors.")
+  private boolean strict;
+
+  @Override
+  public Integer call() throws IOException {
+    List<Path> sources = new ArrayList<>(files);
+    if (directory != null) {
+      sources.add(directory);
+    }
+    if (sources.isEmpty()) {
+      throw new CommandException(2, "what is to be checked? warmpath validate DIR, or -f FILE");
+    }
+    return print(check(sources), Terminal.standard());
+  }
+
+  /** What a configuration holds, and what is wrong with it. */
+  record Report(int fileCount, ResourceSet resources, List<Problem> problems) {
+    boolean hasErrors() {
+      return problems.stream().anyMatch(Problem::isError);
+    }
+  }
+
+  static Report check(List<Path> sources) throws IOException {
+    SortedMap<String, String> texts = new TreeMap<>();
+    for (Path source : sources) {
+      read(source, texts);
+    }
+    if (texts.isEmpty()) {
+      throw new CommandException(
+          2,
+          "no *.yaml, *.yml or *.json file in "
+              + sources.stream().map(Path::toString).collect(Collectors.joining(", ")));
+    }
+    ParsedResources parsed = new ResourceParser().parseAll(texts);
+    List<Problem> problems = new ArrayList<>(parsed.problems());
+    for (Problem problem : new ResourceValidator().validate(parsed.resources())) {
+      if (!problems.contains(problem)) {
+        problems.add(problem);
+      }
+    }
+    return new Report(texts.size(), parsed.resources(), problems);
+  }
+
+  private static void read(Path source, SortedMap<String, String> texts) throws IOException {
+    if (Files.isDirectory(source)) {
+      try (Stream<Path> entries = Files.list(source)) {
+        for (Path file : entries.sorted().toList()) {
+          if (Files.isRegularFile(file) && isConfiguration(file.getFileName().toString())) {
+            texts.put(file.toString(), Files.readString(file));
+          }
+        }
+      }
+    } else if (Files.isRegularFile(source)) {
+      texts.put(source.toString(), Files.readString(source));
+    } else {
+      throw new CommandException(2, "no such file or folder: " + source);
+    }
+  }
+
+  private static boolean isConfiguration(String name) {
+    return !name.startsWith(".") && name.matches(".*\\.(yaml|yml|json)");
+  }
+
+  private int print(Report report, Terminal terminal) {
+    for (Problem problem : report.problems()) {
+      String text = problem.toString();
+      terminal.line(problem.isError() ? terminal.red(text) : terminal.yellow(text));
+    }
+    long errors = report.problems().stream().filter(Problem::isError).count();
+    long warnings = report.problems().size() - errors;
+    boolean failed = errors > 0 || (strict && warnings > 0);
+    String counts =
+        "%d file%s: %s; %d error%s, %d warning%s"
+            .formatted(
+                report.fileCount(),
+                plural(report.fileCount()),
+                kinds(report.resources()),
+                errors,
+                plural(errors),
+                warnings,
+                plural(warnings));
+    terminal.line(failed ? terminal.red(counts) : terminal.green(counts));
+    return failed ? 1 : 0;
+  }
+
+  private static String kinds(ResourceSet resources) {
+    Map<Kind, Integer> counts = new EnumMap<>(Kind.class);
+    for (Resource<?> resource : resources.all()) {
+      counts.merge(resource.kind(), 1, Integer::sum);
+    }
+    return counts.isEmpty()
+        ? "no valid resource"
+        : counts.entrySet().stream()
+            .map(entry -> entry.getValue() + " " + entry.getKey())
+            .collect(Collectors.joining(", "));
+  }
+
+  private static String plural(long count) {
+    return count == 1 ? "" : "s";
+  }
+}

@@ -1,0 +1,90 @@
+package dev.warmpath.cli;
+
+import dev.warmpath.envoy.Address;
+import dev.warmpath.xds.XdsServer;
+import dev.warmpath.xds.XdsServerOptions;
+import dev.warmpath.xds.rollout.RolloutTimes;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "xds-server",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description =
+        "Runs the control plane alone: serves a folder of resources to Envoys and processors.",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  warmpath xds-server --config examples/quickstart --listen 0.0.0.0:18000",
+      "  warmpath xds-server --config /etc/warmpath --socket /run/warmpath/xds.sock"
+    })
+final class XdsServerCommand implements Callable<Integer> {
+  // Set by picocli.
+  @SuppressWarnings("NullAway.Init")
+  @Option(
+      names = "--config",
+      required = true,
+      paramLabel = "DIR",
+      description = "Folder with resources; secrets in DIR/secrets/NAME/KEY.")
+  private Path config;
+
+  @Option(names = "--socket", paramLabel = "FILE", description = "Unix socket to listen on.")
+  private @Nullable Path socket;
+
+  @Option(names = "--listen", paramLabel = "HOST:PORT", description = "TCP address to listen on.")
+  private @Nullable String listen;
+
+  @Option(
+      names = "--admin",
+      defaultValue = "127.0.0.1:9903",
+      paramLabel = "HOST:PORT",
+      description = "Pages: resources, metrics, health (default: ${DEFAULT-VALUE}).")
+  private String admin = "";
+
+  @Override
+  public Integer call() throws Exception {
+    if (!Files.isDirectory(config)) {
+      throw new CommandException(2, "no such folder: " + config);
+    }
+    if (socket == null && listen == null) {
+      throw new CommandException(2, "where to listen? --socket FILE, --listen HOST:PORT or both");
+    }
+    XdsServer server =
+        XdsServer.start(
+            new XdsServerOptions(
+                config,
+                socket,
+                listen == null ? null : tcp(listen),
+                tcp(admin),
+                XdsServerOptions.defaultSystemBundle(),
+                RolloutTimes.defaults()));
+    Lifetime lifetime = Lifetime.of(server);
+    Terminal terminal = Terminal.standard();
+    if (server.port() >= 0) {
+      terminal.line("control plane on port " + server.port());
+    }
+    if (socket != null) {
+      terminal.line("control plane on unix:" + socket);
+    }
+    terminal.line("resources at http://127.0.0.1:" + server.adminPort() + "/resources");
+    lifetime.await();
+    lifetime.close();
+    return 0;
+  }
+
+  static InetSocketAddress tcp(String text) {
+    try {
+      if (Address.parse(text) instanceof Address.Tcp tcp) {
+        return new InetSocketAddress(tcp.host(), tcp.port());
+      }
+    } catch (IllegalArgumentException e) {
+      throw new CommandException(2, String.valueOf(e.getMessage()));
+    }
+    throw new CommandException(2, "a host and port is needed here, not " + text);
+  }
+}
