@@ -10,8 +10,10 @@ import dev.warmpath.extproc.candidate.WorkerId;
 import dev.warmpath.extproc.config.ConfigurationState;
 import dev.warmpath.extproc.config.LastGoodFile;
 import dev.warmpath.extproc.config.RoutingConfigClient;
-import dev.warmpath.extproc.label.LabelSource;
+import dev.warmpath.extproc.label.Classifiers;
+import dev.warmpath.extproc.queue.WaitingRoom;
 import dev.warmpath.extproc.route.DecisionLog;
+import dev.warmpath.extproc.route.Holding;
 import dev.warmpath.extproc.route.PoolRouter;
 import dev.warmpath.extproc.route.RoutingPipeline;
 import dev.warmpath.extproc.route.WorkerStatus;
@@ -62,6 +64,10 @@ public final class ExtProcServer implements AutoCloseable {
   private static final int INDEX_HEAP_DIVISOR = 8;
 
   private static final long MAX_INDEX_BYTES = 512L << 20;
+
+  /** Requests that wait by policy; their bodies count against the buffer budget as well. */
+  private static final WaitingRoom.Limits WAITING_LIMITS = new WaitingRoom.Limits(4096, 256L << 20);
+
   private static final int MAX_CONFIGURATION_BYTES = 64 << 20;
   private static final String LAST_GOOD_NAME = "routing-configuration.json";
   private static final String WARM_UP_SOCKET = "warm-up.sock";
@@ -86,12 +92,16 @@ public final class ExtProcServer implements AutoCloseable {
               new SplittableRandom());
       router.observe(metrics);
       DecisionLog decisions = new DecisionLog(DECISIONS_REMEMBERED);
+      Classifiers classifiers = Classifiers.builtIn(nanoClock);
+      WaitingRoom waitingRoom = new WaitingRoom(WAITING_LIMITS, nanoClock);
+      Holding holding = new Holding(waitingRoom, scheduler("waiting-room"), nanoClock);
       RoutingPipeline pipeline =
           new RoutingPipeline(
               router,
-              (request, head, tenant) -> LabelSource.NONE,
+              (body, head, tenant) -> classifiers.of(body, head.headers(), tenant),
               decisions,
-              InstantSource.system());
+              InstantSource.system(),
+              holding);
 
       DecisionPool pool =
           closing(new DecisionPool(options.decisionThreads(), DECISION_QUEUE_CAPACITY));

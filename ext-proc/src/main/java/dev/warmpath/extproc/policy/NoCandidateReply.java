@@ -31,10 +31,7 @@ final class NoCandidateReply {
       return new PolicyPlan.NoCandidate(
           Action.Reject, "capability_missing", capabilities(model, removals), 400, 0, 0, trace);
     }
-    CompiledPolicy deciding = narrowing.routing();
-    if (deciding == null && !matched.isEmpty()) {
-      deciding = matched.getFirst();
-    }
+    CompiledPolicy deciding = deciding(matched, narrowing);
     boolean constrained =
         removals.stream().anyMatch(removal -> removal.cause() == Cause.CONSTRAINT);
     String code = constrained ? "policy_excluded" : "no_capacity";
@@ -44,15 +41,29 @@ final class NoCandidateReply {
     }
     OnNoCandidate wanted = deciding.onNoCandidate();
     boolean queue = wanted.action() == Action.Queue && narrowing.waitingCanHelp();
-    Duration maxWait = wanted.maxWait() == null ? DEFAULT_MAX_WAIT : wanted.maxWait();
     return new PolicyPlan.NoCandidate(
         queue ? Action.Queue : Action.Reject,
         code,
         message,
         wanted.status(),
         seconds(wanted.retryAfter()),
-        queue ? maxWait.toNanos() : 0,
+        queue ? maxWaitNanos(deciding) : 0,
         trace);
+  }
+
+  /** Whose route was taken, else who matched first; null where no policy matched. */
+  static @Nullable CompiledPolicy deciding(List<CompiledPolicy> matched, Narrowing narrowing) {
+    CompiledPolicy routing = narrowing.routing();
+    return routing != null || matched.isEmpty() ? routing : matched.getFirst();
+  }
+
+  /** 0 where that policy does not queue. */
+  static long maxWaitNanos(@Nullable CompiledPolicy deciding) {
+    if (deciding == null || deciding.onNoCandidate().action() != Action.Queue) {
+      return 0;
+    }
+    Duration maxWait = deciding.onNoCandidate().maxWait();
+    return (maxWait == null ? DEFAULT_MAX_WAIT : maxWait).toNanos();
   }
 
   private static boolean all(List<Removal> removals, Set<Cause> causes) {

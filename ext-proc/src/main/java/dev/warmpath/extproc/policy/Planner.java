@@ -71,7 +71,11 @@ final class Planner {
     return enforced.tiers().isEmpty()
         ? NoCandidateReply.of(scope.request.model(), matched, enforced, trace)
         : new PolicyPlan.Candidates(
-            enforced.tiers(), enforced.choose(), enforced.ttftSlackNanos(), trace);
+            enforced.tiers(),
+            enforced.choose(),
+            enforced.ttftSlackNanos(),
+            NoCandidateReply.maxWaitNanos(NoCandidateReply.deciding(matched, enforced)),
+            trace);
   }
 
   private PolicyTrace trace(List<RoutingConfiguration.Id> matched) {

@@ -18,9 +18,15 @@ public sealed interface PolicyPlan {
    *     are fallbacks in order
    * @param choose how to choose inside a tier
    * @param ttftSlackNanos for {@code Cheapest}: how much slower than the fastest is acceptable
+   * @param saturatedMaxWaitNanos how long the deciding policy lets a request wait where every
+   *     candidate has its limit of work; 0 for not at all
    */
   record Candidates(
-      List<Tier> tiers, PolicySpec.Choose choose, long ttftSlackNanos, PolicyTrace trace)
+      List<Tier> tiers,
+      PolicySpec.Choose choose,
+      long ttftSlackNanos,
+      long saturatedMaxWaitNanos,
+      PolicyTrace trace)
       implements PolicyPlan {
     public Candidates {
       tiers = List.copyOf(tiers);

@@ -12,8 +12,8 @@ import java.util.function.LongSupplier;
  * that a newcomer would wait by the rate at which its lane was released so far.
  *
  * <p>{@link #stateChanged} tries the head of each lane again, and goes on in a lane while attempts
- * succeed; a failed attempt blocks its lane until the next call. Somebody calls it when capacity may
- * have come free, and now and then while {@link #isEmpty} is false.
+ * succeed; a failed attempt blocks its lane until the next call. Somebody calls it when capacity
+ * may have come free, and now and then while {@link #isEmpty} is false.
  *
  * <p>Thread-safe. The monitor guards the lanes and is not held during an attempt; attempts run one
  * at a time, on the thread that called.
@@ -104,7 +104,13 @@ public final class WaitingRoom {
     take(ticket, false);
   }
 
-  /** Whether anybody waits. */
+  /** Whether somebody waits in that lane who goes before a newcomer of that priority. */
+  public synchronized boolean isWaiting(String lane, int priority) {
+    Lane waiting = lanes.get(lane);
+    return waiting != null && waiting.tokensAhead(priority) > 0;
+  }
+
+  /** Whether anybody waits at all. */
   public synchronized boolean isEmpty() {
     return requests == 0;
   }

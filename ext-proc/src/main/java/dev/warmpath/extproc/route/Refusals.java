@@ -54,6 +54,21 @@ final class Refusals {
     return new ApiError(dialect, 503, "policy_unavailable", message, null, 0, false);
   }
 
+  static ApiError labelMissing(Dialect dialect) {
+    return policyUnavailable(dialect, "A label that a policy needs is not there yet.");
+  }
+
+  static ApiError queueFull(Dialect dialect, int retryAfterSeconds) {
+    return new ApiError(
+        dialect,
+        429,
+        "queue_full",
+        "Too many requests wait for this model already; try again later.",
+        null,
+        retryAfterSeconds,
+        true);
+  }
+
   static ApiError saturated(Dialect dialect, int retryAfterSeconds) {
     return new ApiError(
         dialect,

@@ -14,7 +14,10 @@ public interface RequestRouter {
    */
   @Nullable Decision routeHead(RequestHead head);
 
-  /** Decides a request whose body is complete. The array is not kept after the call. */
+  /**
+   * Decides a request whose body is complete. The array is kept only where the decision is
+   * deferred, until it completes; it must not change.
+   */
   Decision route(RequestHead head, byte[] body);
 
   /**

@@ -1,9 +1,11 @@
 package dev.warmpath.extproc.route;
 
+import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.crds.v1alpha1.BackendSpec;
 import dev.warmpath.extproc.inflight.InFlightRequest;
 import dev.warmpath.extproc.label.LabelSource;
 import dev.warmpath.extproc.policy.PolicyPlan;
+import dev.warmpath.extproc.policy.PolicyTrace;
 import dev.warmpath.extproc.policy.RequestFacts;
 import dev.warmpath.extproc.request.Dialect;
 import dev.warmpath.extproc.request.InferenceRequest;
@@ -40,7 +42,7 @@ public final class RoutingPipeline implements RequestRouter {
   /** Gives the labels of one request. */
   @FunctionalInterface
   public interface Labels {
-    LabelSource of(InferenceRequest request, RequestHead head, Tenant tenant);
+    LabelSource of(byte[] body, RequestHead head, Tenant tenant);
   }
 
   private static final String MODELS = "/v1/models";
@@ -49,12 +51,25 @@ public final class RoutingPipeline implements RequestRouter {
   private final Labels labels;
   private final DecisionLog log;
   private final InstantSource wallClock;
+  private final @Nullable Holding holding;
+
+  /** A pipeline in which nothing waits: what can't be decided at once is refused. */
+  public RoutingPipeline(
+      PoolRouter router, Labels labels, DecisionLog log, InstantSource wallClock) {
+    this(router, labels, log, wallClock, null);
+  }
 
   /**
    * @param wallClock for records only; decisions use the router's clock
+   * @param holding where requests wait for capacity or a label; null where none may
    */
   public RoutingPipeline(
-      PoolRouter router, Labels labels, DecisionLog log, InstantSource wallClock) {
+      PoolRouter router,
+      Labels labels,
+      DecisionLog log,
+      InstantSource wallClock,
+      @Nullable Holding holding) {
+    this.holding = holding;
     this.router = router;
     this.labels = labels;
     this.log = log;
@@ -137,10 +152,20 @@ public final class RoutingPipeline implements RequestRouter {
     RoutingSnapshot snapshot = router.snapshot();
     trace.head(head, wallClock.instant(), snapshot.version());
     Decision decision = decide(head, body, snapshot, trace);
+    trace.took(router.nanoClock.getAsLong() - start);
+    if (decision instanceof Decision.Deferred deferred) {
+      return new Decision.Deferred(
+          deferred.decision().thenApply(late -> recorded(head, late, trace)),
+          deferred.maxWaitNanos(),
+          deferred.clientGone());
+    }
+    return recorded(head, decision, trace);
+  }
+
+  private Decision recorded(RequestHead head, Decision decision, DecisionTrace trace) {
     if (decision instanceof Decision.Rejected rejected) {
       trace.refused(rejected.error());
     }
-    trace.took(router.nanoClock.getAsLong() - start);
     log.add(head.decisionId(), trace::record);
     return decision;
   }
@@ -163,41 +188,127 @@ public final class RoutingPipeline implements RequestRouter {
           new Decision.Rejected(Refusals.malformed(dialect, malformed));
       case ParsedBody.Parsed parsed -> {
         trace.request(parsed.request());
-        yield constrain(head, parsed.request(), tenant, snapshot, trace);
+        InferenceRequest request = parsed.request();
+        yield settle(
+            new Asked(head, request, body.length, tenant, labels.of(body, head, tenant), trace));
       }
     };
   }
 
-  private Decision constrain(
+  /** A request that is understood; decided once, or several times where it has to wait. */
+  private record Asked(
       RequestHead head,
       InferenceRequest request,
+      long bytes,
       Tenant tenant,
-      RoutingSnapshot snapshot,
-      DecisionTrace trace) {
+      LabelSource labels,
+      DecisionTrace trace) {}
+
+  /** One attempt at a decision. */
+  private sealed interface Step {
+    record Decided(Decision decision) implements Step {}
+
+    /**
+     * Nothing may take it now, and its policy lets it wait.
+     *
+     * @param tooLate the answer when it has waited long enough
+     */
+    record Wait(String lane, long maxWaitNanos, ApiError tooLate) implements Step {}
+
+    record Labels(PolicyPlan.AwaitLabels plan) implements Step {}
+  }
+
+  private Decision settle(Asked asked) {
+    Dialect dialect = asked.request().dialect();
+    return switch (step(asked, false)) {
+      case Step.Decided decided -> decided.decision();
+      case Step.Wait wait when holding == null -> new Decision.Rejected(wait.tooLate());
+      case Step.Wait wait ->
+          holding.hold(
+              new Holding.Held(
+                  wait.lane(),
+                  asked.tenant().toString(),
+                  asked.tenant().priority(),
+                  router.promptTokens(asked.request().fingerprint(), asked.request().model()),
+                  asked.bytes(),
+                  wait.maxWaitNanos()),
+              () -> step(asked, true) instanceof Step.Decided decided ? decided.decision() : null,
+              () -> new Decision.Rejected(wait.tooLate()),
+              seconds -> new Decision.Rejected(Refusals.queueFull(dialect, seconds)));
+      case Step.Labels waiting when holding == null ->
+          new Decision.Rejected(Refusals.labelMissing(dialect));
+      case Step.Labels waiting ->
+          holding.after(
+              waiting.plan().ready().toCompletableFuture(),
+              waiting.plan().maxWaitNanos(),
+              () -> settle(asked),
+              () -> new Decision.Rejected(Refusals.labelMissing(dialect)));
+    };
+  }
+
+  /**
+   * Plans by the configuration of this moment, and places.
+   *
+   * @param released it has waited for its turn; nobody goes before it
+   */
+  private Step step(Asked asked, boolean released) {
+    RequestHead head = asked.head();
+    InferenceRequest request = asked.request();
+    DecisionTrace trace = asked.trace();
+    RoutingSnapshot snapshot = router.snapshot();
+    trace.head(head, wallClock.instant(), snapshot.version());
     PolicyPlan plan =
         snapshot
             .policies()
             .plan(
-                facts(head, request, tenant),
-                tenant,
-                labels.of(request, head, tenant),
+                facts(head, request, asked.tenant()),
+                asked.tenant(),
+                asked.labels(),
                 new PoolStates(router, snapshot, request.fingerprint()));
     trace.policy(plan.trace());
     Dialect dialect = request.dialect();
     return switch (plan) {
-      case PolicyPlan.Candidates candidates -> place(head, request, candidates, snapshot, trace);
+      case PolicyPlan.Candidates candidates -> {
+        String lane = lane(request, candidates.trace());
+        if (!released
+            && candidates.saturatedMaxWaitNanos() > 0
+            && holding != null
+            && holding.isWaiting(lane, asked.tenant().priority())) {
+          yield new Step.Wait(
+              lane, candidates.saturatedMaxWaitNanos(), Refusals.saturated(dialect, 1));
+        }
+        yield place(head, request, candidates, lane, snapshot, trace);
+      }
       case PolicyPlan.UnknownModel unknown ->
-          new Decision.Rejected(Refusals.unknownModel(dialect, request.model()));
+          refuse(Refusals.unknownModel(dialect, request.model()));
       case PolicyPlan.FailClosed closed ->
-          new Decision.Rejected(Refusals.policyUnavailable(dialect, closed.message()));
-      case PolicyPlan.NoCandidate none ->
-          new Decision.Rejected(
-              Refusals.noCandidate(
-                  dialect, none.status(), none.code(), none.message(), none.retryAfterSeconds()));
-      case PolicyPlan.AwaitLabels waiting ->
-          new Decision.Rejected(
-              Refusals.policyUnavailable(dialect, "A label that a policy needs is not there yet."));
+          refuse(Refusals.policyUnavailable(dialect, closed.message()));
+      case PolicyPlan.NoCandidate none -> {
+        ApiError error =
+            Refusals.noCandidate(
+                dialect, none.status(), none.code(), none.message(), none.retryAfterSeconds());
+        yield switch (none.action()) {
+          case Reject -> refuse(error);
+          case Queue -> new Step.Wait(lane(request, none.trace()), none.maxWaitNanos(), error);
+        };
+      }
+      case PolicyPlan.AwaitLabels waiting -> new Step.Labels(waiting);
     };
+  }
+
+  private static Step refuse(ApiError error) {
+    return new Step.Decided(new Decision.Rejected(error));
+  }
+
+  /** Requests of one policy and model wait for the same thing. */
+  private static String lane(InferenceRequest request, PolicyTrace trace) {
+    RoutingConfiguration.Id policy =
+        trace.decidedBy() != null || trace.matched().isEmpty()
+            ? trace.decidedBy()
+            : trace.matched().getFirst();
+    return (policy == null ? "" : policy.namespace() + "/" + policy.name())
+        + '\n'
+        + request.model();
   }
 
   private RequestFacts facts(RequestHead head, InferenceRequest request, Tenant tenant) {
@@ -215,10 +326,11 @@ public final class RoutingPipeline implements RequestRouter {
         head.headers());
   }
 
-  private Decision place(
+  private Step place(
       RequestHead head,
       InferenceRequest request,
       PolicyPlan.Candidates candidates,
+      String lane,
       RoutingSnapshot snapshot,
       DecisionTrace trace) {
     Placement.Prompt prompt =
@@ -230,12 +342,15 @@ public final class RoutingPipeline implements RequestRouter {
             candidates.choose(),
             candidates.ttftSlackNanos());
     return switch (router.place(prompt, trace)) {
-      case Placement.Placed placed -> answer(request, placed, trace);
-      case Placement.Saturated saturated ->
-          new Decision.Rejected(
-              Refusals.saturated(request.dialect(), saturated.retryAfterSeconds()));
+      case Placement.Placed placed -> new Step.Decided(answer(request, placed, trace));
+      case Placement.Saturated saturated -> {
+        ApiError error = Refusals.saturated(request.dialect(), saturated.retryAfterSeconds());
+        yield candidates.saturatedMaxWaitNanos() > 0
+            ? new Step.Wait(lane, candidates.saturatedMaxWaitNanos(), error)
+            : refuse(error);
+      }
       case Placement.Nowhere nowhere ->
-          new Decision.Rejected(Refusals.noWorker(request.dialect(), request.model()));
+          refuse(Refusals.noWorker(request.dialect(), request.model()));
     };
   }
 

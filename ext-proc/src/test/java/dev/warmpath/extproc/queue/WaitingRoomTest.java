@@ -70,7 +70,8 @@ class WaitingRoomTest {
     List<String> other = new ArrayList<>();
     offer("stuck", "a", 0, 10);
     room.offer(
-        new Ticket("other", "a", 0, 10, 1, now + SECOND, attempt(() -> other.add("went"), () -> {})));
+        new Ticket(
+            "other", "a", 0, 10, 1, now + SECOND, attempt(() -> other.add("went"), () -> {})));
 
     room.stateChanged();
 
@@ -175,9 +176,17 @@ class WaitingRoomTest {
       if (i % 40 == 0) {
         long asked = now;
         virtual.offer(
-            new Ticket("lane", "modest", 0, 1000, 1, Long.MAX_VALUE, spending(1000, () -> modest.add(now - asked))));
+            new Ticket(
+                "lane",
+                "modest",
+                0,
+                1000,
+                1,
+                Long.MAX_VALUE,
+                spending(1000, () -> modest.add(now - asked))));
         for (int g = 0; g < greed; g++) {
-          virtual.offer(new Ticket("lane", "greedy", 0, 1000, 1, Long.MAX_VALUE, spending(1000, () -> {})));
+          virtual.offer(
+              new Ticket("lane", "greedy", 0, 1000, 1, Long.MAX_VALUE, spending(1000, () -> {})));
         }
       }
       virtual.stateChanged();
@@ -258,8 +267,7 @@ class WaitingRoomTest {
   }
 
   private Ticket ticket(String tenant, long bytes) {
-    return new Ticket(
-        "lane", tenant, 0, 10, bytes, now + SECOND, attempt(() -> {}, () -> {}));
+    return new Ticket("lane", tenant, 0, 10, bytes, now + SECOND, attempt(() -> {}, () -> {}));
   }
 
   private static Ticket.Attempt attempt(Runnable decide, Runnable expire) {
