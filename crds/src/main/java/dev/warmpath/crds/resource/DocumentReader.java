@@ -269,6 +269,14 @@ final class DocumentReader {
       return null;
     }
     if (node instanceof Scalar scalar && scalar.type() == ScalarType.STRING) {
+      if (SpecBinder.isOldBoolean(scalar)) {
+        add(
+            Severity.WARNING,
+            node.line(),
+            path,
+            Reason.AmbiguousScalar,
+            SpecBinder.oldBooleanMessage(scalar));
+      }
       return scalar.text();
     }
     error(

@@ -197,15 +197,23 @@ final class SpecBinder {
       wrongType(node, path, wanted, "; write it in quotes");
       return null;
     }
-    if (scalar.plain() && OLD_BOOLEANS.contains(scalar.text())) {
+    if (isOldBoolean(scalar)) {
       problems.add(
           Problem.Severity.WARNING,
           node.line(),
           path,
           Reason.AmbiguousScalar,
-          "write \"" + scalar.text() + "\" in quotes: kubectl and helm read it bare as a boolean");
+          oldBooleanMessage(scalar));
     }
     return scalar.text();
+  }
+
+  static boolean isOldBoolean(Scalar scalar) {
+    return scalar.plain() && OLD_BOOLEANS.contains(scalar.text());
+  }
+
+  static String oldBooleanMessage(Scalar scalar) {
+    return "write \"" + scalar.text() + "\" in quotes: kubectl and helm read it bare as a boolean";
   }
 
   private Bound wholeNumber(Shape.WholeNumber shape, Limits limits, YamlNode node, String path) {

@@ -173,7 +173,7 @@ class ResourceParserTest {
             + "# nothing\n---\n"
             + HEAD
             + "kind: InferencePol\nmetadata: {name: x}\nspec: {}\n---\n"
-            + "apiVersion: v1\nkind: InferencePool\nmetadata: {name: y}\n"
+            + "apiVersion: v1\nkind: InferencePool\nmetadata: {name: z}\n"
             + "spec: {model: m, workerSets: [{name: w}]}\n...\n---\n"
             + HEAD
             + "kind: InferencePool\nmetadata: {name: good}\n"
@@ -188,7 +188,7 @@ class ResourceParserTest {
             "2 InvalidYaml", "3 InvalidYaml", "8 UnsupportedKind", "12 UnsupportedApiVersion");
     assertThat(parsed.rejected())
         .extracting(r -> r.key().toString())
-        .containsExactly("InferencePool default/y");
+        .containsExactly("InferencePool default/z");
   }
 
   @Test
