@@ -214,7 +214,9 @@ final class DeltaState {
       }
     });
     if (!unsuspected.isEmpty()) {
-      return unsuspected;
+      // Envoy takes a secret that it has refused without a word when it comes again unchanged, so a
+      // refusal must be right the first time.
+      return type == XdsType.SECRET ? unsuspected.subList(0, 1) : unsuspected;
     }
     while (!groups.isEmpty()) {
       List<XdsResource> group = new ArrayList<>();

@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import javax.net.ssl.SSLContext;
@@ -25,6 +26,7 @@ public final class Upstream implements AutoCloseable {
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
   private final List<Received> received = new CopyOnWriteArrayList<>();
   private volatile int status = 200;
+  private volatile CountDownLatch rest = new CountDownLatch(0);
 
   /** Header names are in lower case. */
   public record Received(String path, Map<String, String> headers, String body) {}
@@ -61,6 +63,11 @@ public final class Upstream implements AutoCloseable {
     status = newStatus;
   }
 
+  /** From now on answers stop after the first byte, until the latch is at zero. */
+  public void stopAfterFirstByteUntil(CountDownLatch latch) {
+    rest = latch;
+  }
+
   public List<Received> received() {
     return received;
   }
@@ -75,7 +82,12 @@ public final class Upstream implements AutoCloseable {
       received.add(new Received(exchange.getRequestURI().toString(), headers, body));
       byte[] answer = name.getBytes(StandardCharsets.UTF_8);
       exchange.sendResponseHeaders(status, answer.length);
-      exchange.getResponseBody().write(answer);
+      exchange.getResponseBody().write(answer, 0, 1);
+      exchange.getResponseBody().flush();
+      rest.await();
+      exchange.getResponseBody().write(answer, 1, answer.length - 1);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 

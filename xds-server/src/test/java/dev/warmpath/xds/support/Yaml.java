@@ -54,6 +54,22 @@ public final class Yaml {
         .formatted(name, model, pool);
   }
 
+  /** A provider whose key is secret NAME/key and whose authorities are secret NAME/ca. */
+  public static String provider(String name, String type, String endpoint) {
+    return """
+    ---
+    apiVersion: inference.warmpath.dev/v1alpha1
+    kind: InferenceProvider
+    metadata: {name: %s}
+    spec:
+      type: %s
+      endpoint: %s
+      credentials: {apiKey: {secret: {name: %s, key: key}}}
+      tls: {caBundle: {secret: {name: %s, key: ca}}}
+    """
+        .formatted(name, type, endpoint, name, name);
+  }
+
   /** A worker set, a pool and a backend, all of one name. */
   public static String served(String name, String... hostPorts) {
     return workerSet(name, List.of(hostPorts)) + pool(name, name, name) + backend(name, name, name);
