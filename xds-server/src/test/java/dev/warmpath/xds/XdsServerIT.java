@@ -292,7 +292,9 @@ class XdsServerIT {
             .containsEntry("host", "localhost:" + provider.port())
             .containsEntry("authorization", "Bearer sk-provider")
             .doesNotContainKeys("x-api-key", "cookie", "x-forwarded-for", "x-forwarded-proto");
-        assertThat(first.headers().toString()).doesNotContain("of-the-client").doesNotContain("x-envoy");
+        assertThat(first.headers().toString())
+            .doesNotContain("of-the-client")
+            .doesNotContain("x-envoy");
         assertThat(first.body()).isEqualTo(body);
 
         Upstream.Received second = anthropic.received().getFirst();

@@ -42,6 +42,7 @@ final class Compiler {
   private final ResourceSet resources;
   private final Map<Resource.Key, List<Worker>> workers;
   private final Secrets secretValues;
+  private final Set<Resource.Key> written;
   private final List<Problem> problems = new ArrayList<>();
   private final List<PoolCluster> poolClusters = new ArrayList<>();
   private final List<ProviderCluster> providerClusters = new ArrayList<>();
@@ -49,10 +50,16 @@ final class Compiler {
 
   record Compiled(GatewayModel model, RoutingConfiguration routing, List<Problem> problems) {}
 
-  Compiler(ResourceSet resources, Map<Resource.Key, List<Worker>> workers, Secrets secretValues) {
+  /** {@code written} holds what exists but need not be in force. */
+  Compiler(
+      ResourceSet resources,
+      Map<Resource.Key, List<Worker>> workers,
+      Secrets secretValues,
+      Set<Resource.Key> written) {
     this.resources = resources;
     this.workers = workers;
     this.secretValues = secretValues;
+    this.written = written;
   }
 
   Compiled compile() {
@@ -92,9 +99,7 @@ final class Compiler {
       LocalRef reference = spec.workerSets().get(i);
       Resource.Key key = new Resource.Key(Kind.WORKER_SET, pool.namespace(), reference.name());
       if (resources.get(key) == null) {
-        problems.add(
-            notFound(
-                pool, "spec.workerSets[" + i + "]", "there is no worker set " + reference.name()));
+        problems.add(notFound(pool, "spec.workerSets[" + i + "].name", key));
         continue;
       }
       found.add(reference);
@@ -149,17 +154,18 @@ final class Compiler {
     for (Resource<BackendSpec> backend : resources.backends()) {
       BackendSpec spec = backend.spec();
       if (spec.pool() != null && resources.pool(backend.namespace(), spec.pool().name()) == null) {
-        problems.add(notFound(backend, "spec.pool", "there is no pool " + spec.pool().name()));
-      } else if (spec.provider() != null
-          && !usable.contains(backend.namespace() + "/" + spec.provider().name())) {
-        boolean there = resources.provider(backend.namespace(), spec.provider().name()) != null;
         problems.add(
             notFound(
                 backend,
-                "spec.provider",
-                "provider "
-                    + spec.provider().name()
-                    + (there ? " is not usable; see its own problems" : " does not exist")));
+                "spec.pool.name",
+                new Resource.Key(Kind.POOL, backend.namespace(), spec.pool().name())));
+      } else if (spec.provider() != null
+          && !usable.contains(backend.namespace() + "/" + spec.provider().name())) {
+        problems.add(
+            notFound(
+                backend,
+                "spec.provider.name",
+                new Resource.Key(Kind.PROVIDER, backend.namespace(), spec.provider().name())));
       } else {
         backends.add(new RoutingConfiguration.Backend(id(backend), spec));
       }
@@ -219,9 +225,17 @@ final class Compiler {
         resource.namespace(), resource.name(), resource.generation());
   }
 
-  private static Problem notFound(Resource<?> resource, String field, String message) {
+  private Problem notFound(Resource<?> resource, String field, Resource.Key target) {
+    boolean there = written.contains(target) || resources.get(target) != null;
+    Reason reason = there ? Reason.ReferenceInvalid : Reason.ReferenceNotFound;
     return problem(
-        Problem.Severity.ERROR, resource, field, Reason.ReferenceNotFound.name(), message);
+        Problem.Severity.ERROR,
+        resource,
+        field,
+        reason.name(),
+        there
+            ? target + " can't be used; see its own problems"
+            : "there is no " + target.kind() + " " + target.name());
   }
 
   static Problem problem(

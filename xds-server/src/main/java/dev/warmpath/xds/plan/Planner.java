@@ -54,10 +54,16 @@ public final class Planner {
       accepted.put(resource.key(), resource);
     }
 
+    Set<Resource.Key> allKeys = new HashSet<>(written.keySet());
+    allKeys.addAll(rejected.keySet());
     List<Problem> problems = new ArrayList<>(snapshot.problems());
     problems.addAll(found);
     Compiler.Compiled compiled =
-        new Compiler(ResourceSet.of(candidates.values()), snapshot.workers(), snapshot.secrets())
+        new Compiler(
+                ResourceSet.of(candidates.values()),
+                snapshot.workers(),
+                snapshot.secrets(),
+                allKeys)
             .compile();
     problems.addAll(withoutRepetition(compiled.problems(), problems));
     RoutingConfiguration routing =
@@ -76,10 +82,13 @@ public final class Planner {
     List<Problem> problems = new ArrayList<>();
     Set<Problem> seen = new HashSet<>();
     boolean changed = true;
+    boolean asWritten = true;
     while (changed) {
       changed = false;
       for (Problem problem : validator.validate(ResourceSet.of(candidates.values()))) {
-        if (seen.add(problem)) {
+        // What refers to something that was just taken out has no fault of its own; that it is
+        // narrowed is the compiler's to say.
+        if (asWritten && seen.add(problem)) {
           problems.add(problem);
         }
         Resource.Key key = problem.key();
@@ -99,6 +108,7 @@ public final class Planner {
           changed = true;
         }
       }
+      asWritten = false;
     }
     return problems;
   }
