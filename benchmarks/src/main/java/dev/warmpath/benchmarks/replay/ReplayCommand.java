@@ -20,6 +20,7 @@ import picocli.CommandLine.Spec;
 /** {@code warmpath replay}. */
 @Command(
     name = "replay",
+    mixinStandardHelpOptions = true,
     description = "Runs the gateway's own routing code against engine models on a virtual clock.",
     footerHeading = "%nExamples:%n",
     footer = {

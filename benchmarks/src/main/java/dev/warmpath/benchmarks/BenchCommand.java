@@ -1,0 +1,13 @@
+package dev.warmpath.benchmarks;
+
+import dev.warmpath.benchmarks.overhead.OverheadBenchmark;
+import picocli.CommandLine.Command;
+
+/** {@code warmpath bench}. */
+@Command(
+    name = "bench",
+    mixinStandardHelpOptions = true,
+    description = "Measures the gateway on this machine.",
+    subcommands = OverheadBenchmark.class,
+    synopsisSubcommandLabel = "COMMAND")
+public final class BenchCommand {}
