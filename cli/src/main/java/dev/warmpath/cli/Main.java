@@ -1,5 +1,6 @@
 package dev.warmpath.cli;
 
+import dev.warmpath.benchmarks.BenchCommand;
 import dev.warmpath.benchmarks.replay.ReplayCommand;
 import picocli.AutoComplete;
 import picocli.CommandLine;
@@ -25,6 +26,8 @@ public final class Main {
     line.addSubcommand(new XdsServerCommand());
     line.addSubcommand(new EnvoyCommand());
     line.addSubcommand(new ReplayCommand());
+    line.addSubcommand(new ReplayCommand());
+    line.addSubcommand(new BenchCommand());
     line.addSubcommand(new VersionCommand());
     line.addSubcommand(
         "generate-completion", new CommandLine(new AutoComplete.GenerateCompletion()));

@@ -102,11 +102,13 @@ final class RunCommand implements Callable<Integer> {
           terminal.line("stopped");
         });
     greet(gateway, terminal);
-    var _ = gateway.envoyExit()
-        .thenAccept(code -> {
-          envoyDied.set(true);
-          lifetime.end();
-        });
+    var _ =
+        gateway
+            .envoyExit()
+            .thenAccept(code -> {
+              envoyDied.set(true);
+              lifetime.end();
+            });
     lifetime.await();
     boolean died = envoyDied.get();
     if (died) {
