@@ -36,7 +36,7 @@ public record ExtProcOptions(
     int decisionThreads) {
 
   /** Name of the socket in a run directory; the bootstrap expects it there. */
-  public static final String SOCKET_NAME = "processor.sock";
+  public static final String SOCKET_NAME = "ext-proc.sock";
 
   /** Default body limit: what Envoy's bootstrap accepts. */
   public static final int DEFAULT_MAX_BODY_BYTES = 64 * 1024 * 1024;

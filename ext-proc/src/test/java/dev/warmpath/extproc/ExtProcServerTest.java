@@ -71,7 +71,7 @@ class ExtProcServerTest {
 
   @Test
   void socketIsPrivateAndGoesAwayWithTheServer() throws Exception {
-    Path socket = folder.resolve("processor.sock");
+    Path socket = folder.resolve("ext-proc.sock");
 
     assertThat(Files.getPosixFilePermissions(socket)).hasSize(2);
     server.close();

@@ -124,8 +124,14 @@ public final class CelEnvironments {
   private static final String HEADER_OVERLOAD = "request_header_string";
 
   private static final Map<Scope, CelCompiler> COMPILERS = new EnumMap<>(Scope.class);
+
+  /**
+   * Not the planner's runtime: there (0.14.0) the failure of a {@code ||} or {@code &&} is an
+   * ordinary operand of {@code ==}, {@code !=} and {@code in}, so that {@code (failed || false) ==
+   * true} is false instead of failing.
+   */
   private static final CelRuntime RUNTIME =
-      CelRuntimeFactory.plannerRuntimeBuilder()
+      CelRuntimeFactory.legacyCelRuntimeBuilder()
           .setOptions(OPTIONS)
           .addFunctionBindings(
               CelFunctionBinding.fromOverloads(

@@ -25,6 +25,12 @@ public final class GatewayNames {
    */
   public static final String INTERNAL_PREFIX = "x-wp-";
 
+  /**
+   * Request header with labels ({@code pii=absent, complexity=simple}) of a tenant that may send
+   * them; ignored from anybody else, and never sent on.
+   */
+  public static final String LABELS_HEADER = "x-warmpath-labels";
+
   /** Response header with the id for {@code warmpath explain}. */
   public static final String DECISION_HEADER = "x-warmpath-decision";
 

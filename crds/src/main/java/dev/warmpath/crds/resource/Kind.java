@@ -1,5 +1,6 @@
 package dev.warmpath.crds.resource;
 
+import dev.warmpath.crds.v1alpha1.ApiGroup;
 import dev.warmpath.crds.v1alpha1.BackendSpec;
 import dev.warmpath.crds.v1alpha1.PolicySpec;
 import dev.warmpath.crds.v1alpha1.PoolSpec;
@@ -19,8 +20,8 @@ public enum Kind {
   POLICY("InferencePolicy", "inferencepolicies", "ipol", PolicySpec.class),
   TENANT("InferenceTenant", "inferencetenants", "iten", TenantSpec.class);
 
-  public static final String GROUP = "inference.warmpath.dev";
-  public static final String VERSION = "v1alpha1";
+  public static final String GROUP = ApiGroup.NAME;
+  public static final String VERSION = ApiGroup.VERSION;
   public static final String API_VERSION = GROUP + "/" + VERSION;
 
   private final String kindName;

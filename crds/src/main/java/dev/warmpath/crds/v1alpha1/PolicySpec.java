@@ -1,6 +1,7 @@
 package dev.warmpath.crds.v1alpha1;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.crd.generator.annotation.SchemaFrom;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
@@ -25,8 +26,7 @@ import org.jspecify.annotations.Nullable;
         "!has(self.constraints) || self.constraints.all(c, self.constraints.exists_one(d, d.name =="
             + " c.name))",
     message = "names of constraints must differ",
-    fieldPath = ".constraints",
-    reason = "FieldValueDuplicate")
+    fieldPath = ".constraints")
 public record PolicySpec(
     @Default("100")
         @Min(0)
@@ -133,6 +133,7 @@ public record PolicySpec(
                   + " PredictedTTFT.")
           Choose choose,
       @Default("200ms")
+          @SchemaFrom(type = String.class)
           @Pattern(Durations.PATTERN)
           @JsonPropertyDescription(
               "How much later than the earliest a cheaper one may be, for Cheapest. Duration. Default"
@@ -174,7 +175,8 @@ public record PolicySpec(
       message = "retryAfter must be at least 1s",
       fieldPath = ".retryAfter")
   @ValidationRule(
-      value = "self.action != 'Queue' || duration(self.maxWait) > duration('0s')",
+      value =
+          "!has(self.action) || self.action != 'Queue' || !has(self.maxWait) || duration(self.maxWait) > duration('0s')",
       message = "maxWait must be longer than 0s for action Queue",
       fieldPath = ".maxWait")
   public record OnNoCandidate(
@@ -189,11 +191,13 @@ public record PolicySpec(
           @JsonPropertyDescription("HTTP status of the refusal, 400 to 599. Default 503.")
           int status,
       @Default("5s")
+          @SchemaFrom(type = String.class)
           @Pattern(Durations.PATTERN)
           @JsonPropertyDescription(
               "Retry-After of the refusal. Duration of whole seconds, at least 1s. Default 5s.")
           @Nullable Duration retryAfter,
       @Default("60s")
+          @SchemaFrom(type = String.class)
           @Pattern(Durations.PATTERN)
           @JsonPropertyDescription("Longest wait of action Queue. Duration. Default 60s.")
           @Nullable Duration maxWait) {

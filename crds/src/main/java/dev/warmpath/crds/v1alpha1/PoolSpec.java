@@ -1,6 +1,7 @@
 package dev.warmpath.crds.v1alpha1;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.crd.generator.annotation.SchemaFrom;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
@@ -34,11 +35,12 @@ public record PoolSpec(
 
   /** The time to first token that at least {@code quantile} of the requests should meet. */
   @ValidationRule(
-      value = "duration(self.ttft) > duration('0s')",
+      value = "!has(self.ttft) || duration(self.ttft) > duration('0s')",
       message = "ttft must be longer than 0s",
       fieldPath = ".ttft")
   public record Objective(
       @Default("8s")
+          @SchemaFrom(type = String.class)
           @Pattern(Durations.PATTERN)
           @JsonPropertyDescription("Time to first token to aim at. Duration. Default 8s.")
           Duration ttft,

@@ -1,6 +1,7 @@
 package dev.warmpath.crds.v1alpha1;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.crd.generator.annotation.SchemaFrom;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Pattern;
@@ -47,7 +48,7 @@ import org.jspecify.annotations.Nullable;
     message =
         "credentials.apiKey is not for type Bedrock; use credentials.secret (AWS access keys)")
 @ValidationRule(
-    value = "duration(self.expectedTtft) > duration('0s')",
+    value = "!has(self.expectedTtft) || duration(self.expectedTtft) > duration('0s')",
     message = "expectedTtft must be longer than 0s",
     fieldPath = ".expectedTtft")
 public record ProviderSpec(
@@ -73,6 +74,7 @@ public record ProviderSpec(
         @Nullable Tls tls,
     @Default("{}") @JsonPropertyDescription("When the provider counts as full.") Limits limits,
     @Default("1s")
+        @SchemaFrom(type = String.class)
         @Pattern(Durations.PATTERN)
         @JsonPropertyDescription(
             "Time to first token assumed until it has been measured. Duration. Default 1s.")

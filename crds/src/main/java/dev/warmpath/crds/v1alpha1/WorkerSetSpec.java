@@ -1,6 +1,7 @@
 package dev.warmpath.crds.v1alpha1;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.crd.generator.annotation.SchemaFrom;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
@@ -35,6 +36,7 @@ public record WorkerSetSpec(
             "What the operator knows of the hardware. Whatever is absent is learnt from traffic.")
         Profile profile,
     @Default("30s")
+        @SchemaFrom(type = String.class)
         @Pattern(Durations.PATTERN)
         @JsonPropertyDescription(
             "How long a worker that leaves the set may finish its running streams; it gets no new"
@@ -106,7 +108,7 @@ public record WorkerSetSpec(
 
   /** Scrape settings; {@code interval} is jittered by the processor. */
   @ValidationRule(
-      value = "duration(self.interval) >= duration('100ms')",
+      value = "!has(self.interval) || duration(self.interval) >= duration('100ms')",
       message = "interval must be at least 100ms",
       fieldPath = ".interval")
   public record Metrics(
@@ -117,6 +119,7 @@ public record WorkerSetSpec(
               "Path of the Prometheus page on the worker's port. Default /metrics.")
           String path,
       @Default("1s")
+          @SchemaFrom(type = String.class)
           @Pattern(Durations.PATTERN)
           @JsonPropertyDescription(
               "Time between two reads of a busy worker, jittered; idle workers are read less often."

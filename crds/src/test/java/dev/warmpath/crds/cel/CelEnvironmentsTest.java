@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.AbstractMap;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -64,7 +65,27 @@ class CelEnvironmentsTest {
     assertThat(asked).isEmpty();
 
     evaluate("labels.pii == 'present' || labels.lang == 'de'", Scope.WHEN);
-    assertThat(asked).containsExactly("pii", "lang");
+    // Whether there is one is asked apart from which one it is; bindings remember.
+    assertThat(new LinkedHashSet<>(asked)).containsExactly("pii", "lang");
+  }
+
+  /** A failed side is no value: taken for one, it would make a constraint let something through. */
+  @Test
+  void aFailureIsNotAValueThatCanBeCompared() {
+    String failed = "(tenant.labels.none == 'a' || false)";
+    for (String expression :
+        List.of(
+            failed + " == true",
+            failed + " != true",
+            "(tenant.labels.none == 'a' && true) == false",
+            failed + " in [false]",
+            "[" + failed + "].size() == 1",
+            failed + " ? true : false",
+            "!" + failed)) {
+      assertThat(evaluate(expression, Scope.WHEN))
+          .as(expression)
+          .isInstanceOf(CelOutcome.Failed.class);
+    }
   }
 
   @Test

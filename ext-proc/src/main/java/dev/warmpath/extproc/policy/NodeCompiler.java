@@ -2,12 +2,13 @@ package dev.warmpath.extproc.policy;
 
 import dev.cel.common.ast.CelConstant;
 import dev.cel.common.ast.CelExpr;
+import dev.warmpath.crds.v1alpha1.Durations;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiPredicate;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,15 +19,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Semantics are CEL's: {@code &&} and {@code ||} absorb a failure where the other side decides.
  */
 final class NodeCompiler {
-  private final Function<CelExpr, @Nullable Long> durationNanos;
-
-  /**
-   * @param durationNanos value of a {@code duration("…")} call, or null
-   */
-  NodeCompiler(Function<CelExpr, @Nullable Long> durationNanos) {
-    this.durationNanos = durationNanos;
-  }
-
   Node.@Nullable Bool bool(CelExpr expression) {
     return node(expression) instanceof Node.Bool bool ? bool : null;
   }
@@ -100,16 +92,27 @@ final class NodeCompiler {
       case "_+_", "_-_", "_*_" -> arithmetic(call.function(), node(args.get(0)), node(args.get(1)));
       case "@in" -> in(args);
       case "_[_]" -> index(args);
-      case "duration" -> {
-        Long nanos = durationNanos.apply(expression);
-        long value = nanos == null ? 0 : nanos;
-        yield nanos == null ? null : (Node.Span) scope -> value;
-      }
+      case "duration" -> duration(args);
       case "startsWith" -> test(call, String::startsWith);
       case "endsWith" -> test(call, String::endsWith);
       case "contains" -> test(call, String::contains);
       default -> null;
     };
+  }
+
+  /** Whatever this does not take is left to the CEL runtime. */
+  private static Node.@Nullable Span duration(List<CelExpr> args) {
+    CelExpr literal = args.getFirst();
+    if (literal.getKind() != CelExpr.ExprKind.Kind.CONSTANT
+        || literal.constant().getKind() != CelConstant.Kind.STRING_VALUE) {
+      return null;
+    }
+    Duration duration = Durations.parse(literal.constant().stringValue());
+    if (duration == null) {
+      return null;
+    }
+    long nanos = duration.toNanos();
+    return scope -> nanos;
   }
 
   /** {@code decisive} on either side is the answer, even where the other side failed. */

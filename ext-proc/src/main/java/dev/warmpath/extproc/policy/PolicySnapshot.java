@@ -13,7 +13,7 @@ import java.util.List;
  */
 public final class PolicySnapshot {
   /** Shared by every snapshot of the process, so that a reload compiles only what is new. */
-  private static final ExpressionCompiler EXPRESSIONS = ExpressionCompiler.create();
+  private static final ExpressionCompiler EXPRESSIONS = new ExpressionCompiler();
 
   private final BackendCatalog backends;
   private final List<CompiledPolicy> policies;

@@ -1,57 +1,44 @@
 package dev.warmpath.extproc.policy;
 
-import dev.cel.runtime.CelEvaluationException;
-import dev.cel.runtime.CelRuntime;
-import dev.cel.runtime.CelVariableResolver;
+import dev.warmpath.crds.cel.CelEnvironments;
+import dev.warmpath.crds.cel.CelOutcome;
+import dev.warmpath.crds.cel.Compiled;
 import java.util.AbstractMap;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** An expression that the CEL runtime evaluates; every failure inside it is an outcome. */
 final class RuntimeExpression extends Expression {
-  private final CelRuntime.Program program;
+  private final Compiled compiled;
 
-  RuntimeExpression(String text, Set<String> roots, CelRuntime.Program program) {
-    super(text, roots);
-    this.program = program;
+  RuntimeExpression(Compiled compiled) {
+    super(compiled.expression(), compiled.variables());
+    this.compiled = compiled;
   }
 
   @Override
   int test(Scope scope) {
-    try {
-      return switch (program.eval(resolver(scope))) {
-        case Boolean value -> value ? TRUE : FALSE;
-        default -> FAILED;
-      };
-    } catch (CelEvaluationException | RuntimeException e) {
-      return FAILED;
-    }
+    return switch (compiled.evaluate(bindings(scope))) {
+      case CelOutcome.Answer answer -> answer.value() ? TRUE : FALSE;
+      case CelOutcome.Failed failed -> FAILED;
+    };
   }
 
   @Override
   String explainFailure(Scope scope) {
-    try {
-      Object value = program.eval(resolver(scope));
-      return "\"" + this + "\" gave " + (value == null ? "null" : value.getClass().getSimpleName());
-    } catch (CelEvaluationException | RuntimeException e) {
-      return "\"" + this + "\": " + e.getMessage();
-    }
+    return switch (compiled.evaluate(bindings(scope))) {
+      case CelOutcome.Answer answer -> "is " + answer.value() + " by now";
+      case CelOutcome.Failed failed -> "\"" + this + "\": " + failed.reason();
+    };
   }
 
-  private static CelVariableResolver resolver(Scope scope) {
-    return name ->
-        switch (name) {
-          case "now" -> Optional.of(scope.now);
-          case "labels" -> Optional.of(new Fields(scope, "labels"));
-          default -> Optional.of(new Fields(scope, name));
-        };
+  private static Compiled.Bindings bindings(Scope scope) {
+    return name -> name.equals("now") ? scope.now : new Fields(scope, name);
   }
 
   /** A variable as the map that CEL selects from; reads a field when it is asked for. */
-  static final class Fields extends AbstractMap<String, Object> {
+  private static final class Fields extends AbstractMap<String, Object> {
     private final Scope scope;
     private final String path;
 
@@ -77,14 +64,10 @@ final class RuntimeExpression extends Expression {
       return node == null ? nested(field) : read(node);
     }
 
-    /** Empty where the request does not have it. */
-    String header(String name) {
-      return scope.request.headers().getOrDefault(name.toLowerCase(Locale.ROOT), "");
-    }
-
     private @Nullable Object nested(String field) {
       String nested = path + "." + field;
       return switch (nested) {
+        case "request." + CelEnvironments.HEADERS_KEY -> scope.request.headers();
         case "tenant.labels" -> scope.tenant.labels();
         case "backend.labels" -> scope.backend == null ? null : scope.backend.labels();
         case "backend.pricing" ->

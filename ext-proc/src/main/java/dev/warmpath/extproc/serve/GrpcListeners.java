@@ -3,6 +3,7 @@ package dev.warmpath.extproc.serve;
 import io.grpc.Server;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.NettyServerBuilder;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.Epoll;
@@ -81,6 +82,7 @@ public final class GrpcListeners implements AutoCloseable {
       Server unixServer =
           builder(new DomainSocketAddress(socket.toString()), eventLoops, maxBodyBytes, services)
               .channelType(EpollServerDomainSocketChannel.class)
+              .withChildOption(ChannelOption.SO_KEEPALIVE, UnixChannels.unset())
               .build()
               .start();
       started.add(unixServer);

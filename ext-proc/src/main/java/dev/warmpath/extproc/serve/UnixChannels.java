@@ -2,6 +2,7 @@ package dev.warmpath.extproc.serve;
 
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.EpollDomainSocketChannel;
@@ -27,6 +28,7 @@ public final class UnixChannels {
   public static ManagedChannel open(Path socket, EventLoopGroup eventLoops, int maxMessageBytes) {
     return NettyChannelBuilder.forAddress(new DomainSocketAddress(socket.toString()))
         .channelType(EpollDomainSocketChannel.class)
+        .withOption(ChannelOption.SO_KEEPALIVE, unset())
         .eventLoopGroup(eventLoops)
         // gRPC would derive it from the address, which is no host name.
         .overrideAuthority("localhost")
@@ -45,5 +47,14 @@ public final class UnixChannels {
         .maxInboundMessageSize(maxMessageBytes)
         .keepAliveTime(KEEPALIVE_SECONDS, TimeUnit.SECONDS)
         .build();
+  }
+
+  /**
+   * Value of an option that is not to be set. gRPC sets keep-alive on every channel, a Unix socket
+   * does not know it, and netty would warn at each connection.
+   */
+  @SuppressWarnings({"NullAway", "TypeParameterUnusedInFormals"}) // null removes an option
+  static <T> T unset() {
+    return null;
   }
 }

@@ -35,7 +35,7 @@ public final class WarmUpServer {
   private static final Logger LOG = LoggerFactory.getLogger(WarmUpServer.class);
 
   private static final int REQUESTS = 4_000;
-  private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(4);
+  private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final long INDEX_BYTES = 4L << 20;
   private static final int MAX_BODY_BYTES = 1 << 20;
   private static final long BUDGET_BYTES = 32L << 20;

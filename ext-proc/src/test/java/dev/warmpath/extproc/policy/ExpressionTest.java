@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class ExpressionTest {
-  private static final ExpressionCompiler COMPILER = ExpressionCompiler.create();
+  private static final ExpressionCompiler COMPILER = new ExpressionCompiler();
 
   private final List<String> askedLabels = new ArrayList<>();
 
@@ -65,10 +65,10 @@ class ExpressionTest {
             Map.entry("now.getHours() < 24", TRUE));
 
     expected.forEach((text, outcome) -> {
-      Expression expression = COMPILER.when(text);
+      Expression expression = COMPILER.endpoints(text);
       assertThat(expression.test(scope())).as(text).isEqualTo(outcome);
       // The same through the CEL runtime alone: a list index is outside of the fast subset.
-      Expression slow = COMPILER.when("[" + text + "][0]");
+      Expression slow = COMPILER.endpoints("[" + text + "][0]");
       assertThat(slow).as(text).isInstanceOf(RuntimeExpression.class);
       assertThat(slow.test(scope()))
           .as(() -> "slow " + text + ": " + slow.explainFailure(scope()))
@@ -93,15 +93,16 @@ class ExpressionTest {
             Map.entry("request.promptTokens / 0 > 1", FAILED),
             Map.entry("request.promptTokens + 9223372036854775807 > 1", FAILED),
             Map.entry("request.promptTokens - 100 > 899", TRUE),
-            Map.entry("request.model", FAILED));
+            Map.entry("request.model", FAILED),
+            Map.entry("request.header('authorization') == ''", FAILED));
 
     expected.forEach((text, outcome) ->
-        assertThat(COMPILER.when(text).test(scope())).as(text).isEqualTo(outcome));
+        assertThat(COMPILER.endpoints(text).test(scope())).as(text).isEqualTo(outcome));
   }
 
   @Test
   void whatDoesNotCompileFailsAndSaysWhere() {
-    Expression expression = COMPILER.when("request.promptTokens <");
+    Expression expression = COMPILER.endpoints("request.promptTokens <");
 
     assertThat(expression.test(scope())).isEqualTo(FAILED);
     assertThat(expression.explainFailure(scope())).contains("1:23");
@@ -109,19 +110,19 @@ class ExpressionTest {
 
   @Test
   void asksForALabelOnlyWhereItIsRead() {
-    COMPILER.when("request.stream || labels.pii == 'present'").test(scope());
-    COMPILER.when("[request.stream][0] || labels.pii == 'present'").test(scope());
+    COMPILER.endpoints("request.stream || labels.pii == 'present'").test(scope());
+    COMPILER.endpoints("[request.stream][0] || labels.pii == 'present'").test(scope());
 
     assertThat(askedLabels).isEmpty();
   }
 
   @Test
   void knowsWhatItReads() {
-    assertThat(COMPILER.exclude("backend.external || backend.name == 'x'").readsOnlyBackend())
+    assertThat(COMPILER.endpoints("backend.external || backend.name == 'x'").readsOnlyBackend())
         .isTrue();
-    assertThat(COMPILER.exclude("backend.external && pool.readyWorkers > 1").readsClusterState())
+    assertThat(COMPILER.endpoints("backend.external && pool.readyWorkers > 1").readsClusterState())
         .isTrue();
-    assertThat(COMPILER.exclude("['a'].exists(e, e == labels.pii)").reads("labels")).isTrue();
+    assertThat(COMPILER.endpoints("['a'].exists(e, e == labels.pii)").reads("labels")).isTrue();
   }
 
   /** The fast path must agree with the CEL runtime on every expression that both can evaluate. */
@@ -132,8 +133,8 @@ class ExpressionTest {
     int compared = 0;
     for (int i = 0; i < 400; i++) {
       String text = random(random, 3);
-      Expression fast = COMPILER.when(text);
-      Expression slow = COMPILER.when("[" + text + "][0]");
+      Expression fast = COMPILER.endpoints(text);
+      Expression slow = COMPILER.endpoints("[" + text + "][0]");
       Scope scope = scope();
       assertThat(fast).as(text).isNotInstanceOf(RuntimeExpression.class);
       assertThat(fast.test(scope)).as("seed %d: %s", seed, text).isEqualTo(slow.test(scope));

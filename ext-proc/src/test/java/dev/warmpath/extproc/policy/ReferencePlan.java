@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * evaluates everything eagerly, with the CEL runtime only. Slow on purpose.
  */
 final class ReferencePlan {
-  private static final ExpressionCompiler CEL = ExpressionCompiler.create();
+  private static final ExpressionCompiler CEL = new ExpressionCompiler();
 
   private final RoutingConfiguration configuration;
   private final RequestFacts request;
@@ -193,7 +193,7 @@ final class ReferencePlan {
       scope.candidate(target, target.external() ? null : state.pool(target.clusterName()));
       scope.endpoint = endpoint;
     }
-    return PROGRAMS.computeIfAbsent(text, key -> CEL.when("[" + key + "][0]")).test(scope);
+    return PROGRAMS.computeIfAbsent(text, key -> CEL.endpoints("[" + key + "][0]")).test(scope);
   }
 
   private static final Map<String, Expression> PROGRAMS = new TreeMap<>();

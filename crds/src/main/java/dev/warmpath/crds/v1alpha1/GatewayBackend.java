@@ -1,0 +1,58 @@
+package dev.warmpath.crds.v1alpha1;
+
+import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
+import io.fabric8.kubernetes.api.model.Namespaced;
+import io.fabric8.kubernetes.client.CustomResource;
+import io.fabric8.kubernetes.model.annotation.Group;
+import io.fabric8.kubernetes.model.annotation.Kind;
+import io.fabric8.kubernetes.model.annotation.Plural;
+import io.fabric8.kubernetes.model.annotation.ShortNames;
+import io.fabric8.kubernetes.model.annotation.Singular;
+import io.fabric8.kubernetes.model.annotation.Version;
+import org.jspecify.annotations.Nullable;
+
+/** {@link BackendSpec} and {@link BackendStatus} as a Kubernetes resource. */
+@Group(ApiGroup.NAME)
+@Version(ApiGroup.VERSION)
+@Kind("GatewayBackend")
+@Singular("gatewaybackend")
+@Plural("gatewaybackends")
+@ShortNames("gwb")
+@AdditionalPrinterColumn(
+    name = "Models",
+    jsonPath = ".status.models",
+    type = AdditionalPrinterColumn.Type.INTEGER)
+@AdditionalPrinterColumn(
+    name = "Target",
+    jsonPath = ".status.target",
+    type = AdditionalPrinterColumn.Type.STRING)
+@AdditionalPrinterColumn(
+    name = "Names",
+    jsonPath = ".spec.models",
+    type = AdditionalPrinterColumn.Type.STRING,
+    priority = 1)
+@AdditionalPrinterColumn(
+    name = "Accepted",
+    jsonPath = ".status.conditions[?(@.type==\"Accepted\")].status",
+    type = AdditionalPrinterColumn.Type.STRING)
+@AdditionalPrinterColumn(
+    name = "Programmed",
+    jsonPath = ".status.conditions[?(@.type==\"Programmed\")].status",
+    type = AdditionalPrinterColumn.Type.STRING)
+@AdditionalPrinterColumn(
+    name = "Age",
+    jsonPath = ".metadata.creationTimestamp",
+    type = AdditionalPrinterColumn.Type.DATE)
+@SuppressWarnings("serial")
+public final class GatewayBackend extends CustomResource<BackendSpec, BackendStatus>
+    implements Namespaced {
+  @Override
+  protected @Nullable BackendSpec initSpec() {
+    return null;
+  }
+
+  @Override
+  protected @Nullable BackendStatus initStatus() {
+    return null;
+  }
+}

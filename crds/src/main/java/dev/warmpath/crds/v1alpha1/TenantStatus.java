@@ -1,0 +1,14 @@
+package dev.warmpath.crds.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Whether the tenant is in force. Written by the control plane. */
+public record TenantStatus(
+    @JsonPropertyDescription("The metadata.generation that this status is about.")
+        @Nullable Long observedGeneration,
+    @JsonPropertyDescription("API keys that were found.") @Nullable Integer keys,
+    @JsonPropertyDescription(
+            "Accepted, ResolvedRefs and Programmed, each with a reason and a message.")
+        List<StatusCondition> conditions) {}

@@ -1,0 +1,60 @@
+package dev.warmpath.crds.v1alpha1;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The committed CRDs are what the records say. After a change of a record:
+ *
+ * <pre>bin/mvn -q -pl crds -Dtest=GeneratedCrdsTest -Dcrds.update=true test</pre>
+ */
+class GeneratedCrdsTest {
+  private static final Path COMMITTED = Path.of("generated");
+
+  private static SortedMap<String, String> generated = new TreeMap<>();
+
+  @BeforeAll
+  static void generate(@TempDir Path scratch) throws IOException {
+    generated = CrdYaml.generate(scratch);
+    if (Boolean.getBoolean("crds.update")) {
+      Files.createDirectories(COMMITTED);
+      for (Map.Entry<String, String> file : generated.entrySet()) {
+        Files.writeString(COMMITTED.resolve(file.getKey()), file.getValue());
+      }
+    }
+  }
+
+  @Test
+  void theCommittedFilesAreWhatTheRecordsGive() throws IOException {
+    SortedMap<String, String> committed = new TreeMap<>();
+    try (Stream<Path> files = Files.list(COMMITTED)) {
+      for (Path file : files.toList()) {
+        committed.put(file.getFileName().toString(), Files.readString(file));
+      }
+    }
+
+    assertThat(committed).isEqualTo(generated);
+  }
+
+  @Test
+  void thereIsOneFileForEachKind() {
+    assertThat(generated.keySet())
+        .containsExactly(
+            "gatewaybackends.inference.warmpath.dev.yaml",
+            "inferencepolicies.inference.warmpath.dev.yaml",
+            "inferencepools.inference.warmpath.dev.yaml",
+            "inferenceproviders.inference.warmpath.dev.yaml",
+            "inferencetenants.inference.warmpath.dev.yaml",
+            "inferenceworkersets.inference.warmpath.dev.yaml");
+  }
+}

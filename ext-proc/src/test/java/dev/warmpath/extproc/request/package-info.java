@@ -1,0 +1,3 @@
+/** Tests of reading and fingerprinting requests. */
+@org.jspecify.annotations.NullMarked
+package dev.warmpath.extproc.request;
