@@ -2,6 +2,7 @@ package dev.warmpath.extproc.accesslog;
 
 import dev.warmpath.crds.config.GatewayNames;
 import dev.warmpath.extproc.inflight.InFlightRequest;
+import dev.warmpath.extproc.inflight.InFlightRequest.Outcome;
 import dev.warmpath.extproc.telemetry.AccessLogMetrics;
 import io.envoyproxy.envoy.data.accesslog.v3.AccessLogType;
 import io.envoyproxy.envoy.data.accesslog.v3.HTTPAccessLogEntry;
@@ -75,8 +76,10 @@ public final class AccessLogService extends AccessLogServiceGrpc.AccessLogServic
     EndedRequest ended = EndedRequest.read(entry);
     InFlightRequest request =
         ended.decisionId() == null ? null : inFlight.apply(ended.decisionId());
+    // The second case is Envoy's own refusal of a request that was never routed, such as a 413.
     boolean replied =
-        entry.getResponse().getResponseCodeDetails().startsWith(GatewayNames.REPLY_DETAILS_PREFIX);
+        entry.getResponse().getResponseCodeDetails().startsWith(GatewayNames.REPLY_DETAILS_PREFIX)
+            || (request == null && ended.outcome() == Outcome.NO_UPSTREAM);
     metrics.entry(replied ? null : ended.outcome(), request != null);
     if (request == null) {
       return; // answered by the gateway, or ended before by the watching stream

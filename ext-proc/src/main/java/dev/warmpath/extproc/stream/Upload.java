@@ -31,19 +31,19 @@ final class Upload {
   }
 
   /**
-   * Called with the declared length before the first byte is asked for.
+   * Called with the declared length before the first byte is asked for. A length above the limit is
+   * no reason to refuse yet: a reply while the client still sends is often lost to a connection
+   * reset, and Envoy turns such a body away as soon as it has read too much of it.
    *
    * @param contentLength -1 where unknown
    */
   Result announce(long contentLength) {
-    if (contentLength > maxBytes) {
-      return Result.TOO_LARGE;
-    }
     if (contentLength >= ANNOUNCE_FROM_BYTES) {
-      if (!budget.tryReserveAnnounced(contentLength)) {
+      long announced = Math.min(contentLength, maxBytes);
+      if (!budget.tryReserveAnnounced(announced)) {
         return Result.BUFFER_FULL;
       }
-      reservedBytes = contentLength;
+      reservedBytes = announced;
     }
     return Result.ACCEPTED;
   }

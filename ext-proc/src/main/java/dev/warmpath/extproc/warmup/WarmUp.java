@@ -32,6 +32,8 @@ public final class WarmUp {
   /** Large bodies take most of the time and warm the same loops. */
   private static final int LARGE_EVERY = 20;
 
+  private static final int LARGE_FROM = 100;
+
   private static final List<Operation> OPERATIONS =
       List.of(
           Operation.CHAT_COMPLETIONS,
@@ -40,7 +42,6 @@ public final class WarmUp {
           Operation.COMPLETIONS,
           Operation.RESPONSES);
   private static final String ADDRESS = "192.0.2.1:8000";
-  private static final long STUCK_SECONDS = 2;
 
   private final ExternalProcessorGrpc.ExternalProcessorStub decide;
   private final ExternalProcessorGrpc.ExternalProcessorStub watch;
@@ -56,34 +57,39 @@ public final class WarmUp {
   }
 
   /**
-   * Runs synthetic requests.
+   * Runs at least {@code least} requests, and then more until {@code most} or for {@code
+   * enoughNanos} in all. The first ones load classes and may take seconds on a busy machine, so the
+   * time alone would say nothing.
    *
+   * @param longestNanos when to give up in any case
    * @return how many were decided
    */
-  public int run(int requests, long maxNanos) throws InterruptedException {
+  public int run(int least, int most, long enoughNanos, long longestNanos)
+      throws InterruptedException {
     long start = nanoClock.getAsLong();
-    int done = 0;
     ByteString large = SyntheticTraffic.body(Operation.CHAT_COMPLETIONS, LARGE_BYTES, 0, false);
-    long leftNanos = maxNanos;
-    // The very first requests load classes, and may take seconds on a busy machine.
-    while (done < requests && places.tryAcquire(leftNanos, TimeUnit.NANOSECONDS)) {
-      leftNanos = Math.max(0, maxNanos - (nanoClock.getAsLong() - start));
-      Operation operation = OPERATIONS.get(done % OPERATIONS.size());
-      if (done % LARGE_EVERY == LARGE_EVERY - 1) {
+    int sent = 0;
+    while (sent < most && places.tryAcquire(left(start, longestNanos), TimeUnit.NANOSECONDS)) {
+      Operation operation = OPERATIONS.get(sent % OPERATIONS.size());
+      if (sent >= LARGE_FROM && sent % LARGE_EVERY == LARGE_EVERY - 1) {
         send(Operation.CHAT_COMPLETIONS, large);
       } else {
-        send(operation, SyntheticTraffic.body(operation, SMALL_BYTES, done, done % 3 == 0));
+        send(operation, SyntheticTraffic.body(operation, SMALL_BYTES, sent, sent % 3 == 0));
       }
-      done++;
-      if (leftNanos == 0) {
+      sent++;
+      if (sent >= least && left(start, enoughNanos) == 0) {
         break;
       }
     }
-    if (places.tryAcquire(IN_FLIGHT, STUCK_SECONDS, TimeUnit.SECONDS)) {
-      places.release(IN_FLIGHT);
+    boolean allBack = places.tryAcquire(IN_FLIGHT, left(start, longestNanos), TimeUnit.NANOSECONDS);
+    if (allBack) {
+      accessLog.onCompleted();
     }
-    accessLog.onCompleted();
-    return done;
+    return sent;
+  }
+
+  private long left(long start, long maxNanos) {
+    return Math.max(0, maxNanos - (nanoClock.getAsLong() - start));
   }
 
   private void send(Operation operation, ByteString body) {

@@ -34,8 +34,10 @@ import org.slf4j.LoggerFactory;
 public final class WarmUpServer {
   private static final Logger LOG = LoggerFactory.getLogger(WarmUpServer.class);
 
-  private static final int REQUESTS = 4_000;
-  private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final int LEAST_REQUESTS = 200;
+  private static final int MOST_REQUESTS = 1_000;
+  private static final long ENOUGH_NANOS = TimeUnit.SECONDS.toNanos(4);
+  private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(20);
   private static final long INDEX_BYTES = 4L << 20;
   private static final int MAX_BODY_BYTES = 1 << 20;
   private static final long BUDGET_BYTES = 32L << 20;
@@ -79,7 +81,9 @@ public final class WarmUpServer {
       ManagedChannel channel = UnixChannels.open(socket, clientLoops, MAX_BODY_BYTES);
       try {
         long start = nanoClock.getAsLong();
-        int done = new WarmUp(channel, nanoClock).run(REQUESTS, MAX_NANOS);
+        int done =
+            new WarmUp(channel, nanoClock)
+                .run(LEAST_REQUESTS, MOST_REQUESTS, ENOUGH_NANOS, LONGEST_NANOS);
         LOG.info(
             "warm after {} synthetic requests in {} ms",
             done,

@@ -382,15 +382,21 @@ class DecideStreamTest {
   }
 
   @Test
-  void announcedBodyAboveTheLimitIsRefusedBeforeItIsSent() throws Exception {
+  void bodyAboveTheLimitIsRefusedWhenItHasCome() throws Exception {
     Stream stream = harness.decide();
 
     stream.send(
-        post(BodySendMode.BUFFERED, "content-length", "" + (StreamHarness.MAX_BODY_BYTES + 1)));
+        post(
+            BodySendMode.FULL_DUPLEX_STREAMED,
+            "content-length",
+            "" + (StreamHarness.MAX_BODY_BYTES + 1)));
+    stream.send(body(ByteString.copyFrom(new byte[StreamHarness.MAX_BODY_BYTES]), false));
+    stream.send(body("x", true));
     ProcessingResponse answer = stream.next();
     stream.awaitCompleted();
 
     assertThat(immediate(answer).getStatus().getCodeValue()).isEqualTo(413);
+    assertThat(harness.budget.usedBytes()).isZero();
   }
 
   @Test
