@@ -1,14 +1,15 @@
 package dev.warmpath.simulator;
 
 import dev.warmpath.simulator.api.ServedModel;
-import dev.warmpath.simulator.engine.CacheListener;
 import dev.warmpath.simulator.engine.EngineProfile;
 import dev.warmpath.simulator.engine.EngineProfiles;
+import dev.warmpath.simulator.events.KvEventPublisher;
 import dev.warmpath.simulator.server.SimulatorServer;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Clock;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** One simulated vLLM worker. */
 public final class Simulator implements AutoCloseable {
@@ -62,10 +63,25 @@ public final class Simulator implements AutoCloseable {
             options.keepAliveMillis(),
             Clock.systemUTC(),
             System::nanoTime,
-            CacheListener.NONE,
-            () -> {},
-            () -> "{}");
+            publisher(options, profile));
     return new Simulator(options, server);
+  }
+
+  private static @Nullable KvEventPublisher publisher(
+      SimulatorOptions options, EngineProfile profile) {
+    SimulatorOptions.KvEventOptions events = options.kvEvents();
+    return events == null
+        ? null
+        : new KvEventPublisher(
+            options.host(),
+            events.port(),
+            events.replayPort(),
+            events.topic(),
+            profile.cache().blockTokens(),
+            events.maps(),
+            events.replayTopic(),
+            events.bufferSteps(),
+            Clock.systemUTC());
   }
 
   /** The port that is listened on. */

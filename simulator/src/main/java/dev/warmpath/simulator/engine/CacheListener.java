@@ -11,6 +11,9 @@ public interface CacheListener {
   /** One copy of the block with this chained hash is gone. */
   void onRemoved(long hash);
 
+  /** Everything was dropped on request, while nothing was in use. */
+  default void onCleared() {}
+
   /** The batch is over: what was told since the last call belongs together. */
   void onStepEnd(long atNanos);
 

@@ -238,6 +238,16 @@ public final class Engine {
     }
   }
 
+  /** Drops every stored block, if no request uses any; says whether it did. */
+  public boolean clearCache() {
+    if (usedRatio() > 0) {
+      return false;
+    }
+    cache.pool.clear();
+    cacheListener.onCleared();
+    return true;
+  }
+
   /** Requests that hold a place in the batch. */
   public int runningRequests() {
     return runningCount;

@@ -1,5 +1,7 @@
 package dev.warmpath.simulator.metrics;
 
+import java.math.BigDecimal;
+
 /** Text exposition, with numbers in the form that Python gives them. */
 final class MetricsText {
   private final StringBuilder out = new StringBuilder(64 * 1024);
@@ -24,8 +26,10 @@ final class MetricsText {
   /** 5 is "5.0", 1795967289.5 is "1.7959672895e+09". */
   static String number(double value) {
     if (Math.abs(value) < 1e6) {
-      String plain = Double.toString(value);
-      return plain.contains("E") ? plain.replace("E-", "e-0") : plain;
+      if (value == 0 || Math.abs(value) >= 1e-4) {
+        return BigDecimal.valueOf(value).toPlainString();
+      }
+      return Double.toString(value).replaceFirst("E-(\\d)$", "e-0$1").replace('E', 'e');
     }
     String text = Double.toString(value);
     int exponent = text.indexOf('E');

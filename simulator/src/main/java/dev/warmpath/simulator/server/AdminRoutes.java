@@ -4,6 +4,8 @@ import dev.warmpath.simulator.api.ApiException;
 import dev.warmpath.simulator.api.Errors;
 import dev.warmpath.simulator.api.RequestReader;
 import dev.warmpath.simulator.engine.Engine;
+import dev.warmpath.simulator.events.KvEventPublisher;
+import dev.warmpath.simulator.events.StormPlan;
 import io.netty.channel.EventLoop;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -29,6 +31,7 @@ final class AdminRoutes {
   private final Faults faults;
   private final EventLoop loop;
   private final Control control;
+  private final @Nullable KvEventPublisher events;
   private int healthStatus = 200;
   private @Nullable String frozenPage;
   private boolean frozen;
@@ -40,13 +43,15 @@ final class AdminRoutes {
       EngineDriver driver,
       Faults faults,
       EventLoop loop,
-      Control control) {
+      Control control,
+      @Nullable KvEventPublisher events) {
     this.reader = reader;
     this.server = server;
     this.driver = driver;
     this.faults = faults;
     this.loop = loop;
     this.control = control;
+    this.events = events;
   }
 
   int healthStatus() {
@@ -107,6 +112,13 @@ final class AdminRoutes {
           faults.arm(
               Faults.Kind.RESET_AFTER_FIRST_BYTE, count, 0, body.path("after_events").asInt(2));
       case "in_band_503" -> faults.arm(Faults.Kind.IN_BAND_503, count, 0, 0);
+      case "clear_cache" -> {
+        if (!engine.clearCache()) {
+          exchange.json(409, "{\"ok\":false,\"detail\":\"blocks are in use\"}");
+          return;
+        }
+      }
+      case "event_storm" -> storm(body);
       case "restart_cold" -> control.restartCold(exchange);
       case "crash" -> {
         exchange.json(200, "{\"ok\":true}");
@@ -119,10 +131,25 @@ final class AdminRoutes {
           throw Errors.validation(
               "enum",
               "body.kind",
-              "Input should be none, stall, slow_factor, frozen_metrics, unhealthy, status503, reset_before_first_byte, reset_after_first_byte, in_band_503, restart_cold or crash",
+              "Input should be none, stall, slow_factor, frozen_metrics, unhealthy, status503, reset_before_first_byte, reset_after_first_byte, in_band_503, clear_cache, event_storm, restart_cold or crash",
               "'" + kind + "'");
     }
     exchange.respond(200, "application/json", "{\"ok\":true}", Map.of());
+  }
+
+  private void storm(JsonNode body) {
+    if (events != null) {
+      events.storm(
+          new StormPlan(
+              body.path("batches").asInt(1_000),
+              body.path("blocks_per_batch").asInt(64),
+              body.path("batches_per_second").asInt(0),
+              body.path("gap_every").asInt(0),
+              body.path("duplicate_every").asInt(0),
+              body.path("unknown").asBoolean(false),
+              body.path("both_encodings").asBoolean(false),
+              body.path("seed").asLong(1)));
+    }
   }
 
   private void clear(long nowNanos) {

@@ -14,6 +14,7 @@ import dev.warmpath.simulator.engine.CacheModel;
 import dev.warmpath.simulator.engine.Engine;
 import dev.warmpath.simulator.engine.EngineListener;
 import dev.warmpath.simulator.engine.EngineRequest;
+import dev.warmpath.simulator.events.SequenceTokens;
 import dev.warmpath.simulator.metrics.EngineMetrics;
 import dev.warmpath.simulator.text.TokenBuffer;
 import dev.warmpath.simulator.text.Tokenizer;
@@ -23,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /** From a request for an answer to engine requests, and from engine events back to the response. */
 final class GenerationHandler implements EngineListener {
@@ -35,6 +37,7 @@ final class GenerationHandler implements EngineListener {
   private final ServerContext server;
   private final Faults faults;
   private final SplittableRandom ids;
+  private final boolean keepTokens;
   private EngineDriver driver;
 
   // The driver needs the engine, which needs this listener.
@@ -46,7 +49,8 @@ final class GenerationHandler implements EngineListener {
       EngineMetrics metrics,
       ServerContext server,
       Faults faults,
-      SplittableRandom ids) {
+      SplittableRandom ids,
+      boolean keepTokens) {
     this.model = model;
     this.cache = cache;
     this.reader = reader;
@@ -54,6 +58,7 @@ final class GenerationHandler implements EngineListener {
     this.server = server;
     this.faults = faults;
     this.ids = ids;
+    this.keepTokens = keepTokens;
   }
 
   void driver(EngineDriver driver) {
@@ -133,7 +138,28 @@ final class GenerationHandler implements EngineListener {
     metrics.step(decoders, prefillTokens, firstGapNanos, steps);
   }
 
-  private record Choice(Response response, int index) {}
+  /** The attachment of an engine request. */
+  private static final class Choice implements SequenceTokens {
+    private final Response response;
+    private final int index;
+    private int[] tokenIds = {};
+
+    Choice(Response response, int index) {
+      this.response = response;
+      this.index = index;
+    }
+
+    @Override
+    public int[] tokenIds() {
+      return tokenIds;
+    }
+
+    @Override
+    public @Nullable String cacheSalt() {
+      String salt = response.request.body().path("cache_salt").asString("");
+      return salt.isEmpty() ? null : salt;
+    }
+  }
 
   /** One response on its way; its choices run through the engine side by side. */
   private final class Response {
@@ -158,12 +184,13 @@ final class GenerationHandler implements EngineListener {
         Answer answer = request.answers().get(i);
         int prompt = i / choices;
         int promptTokens = request.promptTokens().get(prompt);
+        Choice choice = new Choice(this, i);
         EngineRequest engineRequest =
             new EngineRequest(
-                chain(request.prompts().get(prompt), answer),
+                chain(request.prompts().get(prompt), answer, choice),
                 promptTokens,
                 answer.tokens(),
-                new Choice(this, i));
+                choice);
         Engine.Admission admission = driver.submit(engineRequest, exchange.arrivalNanos());
         if (admission != Engine.Admission.ACCEPTED) {
           running.forEach(driver::abort);
@@ -181,7 +208,7 @@ final class GenerationHandler implements EngineListener {
       driver.advance();
     }
 
-    private long[] chain(TokenBuffer prompt, Answer answer) {
+    private long[] chain(TokenBuffer prompt, Answer answer, Choice choice) {
       if (!cache.enabled() || model.countOnly()) {
         return NO_CHAIN;
       }
@@ -191,6 +218,9 @@ final class GenerationHandler implements EngineListener {
         all.add(prompt.get(i));
       }
       answer.encode(tokenizer, all);
+      if (keepTokens) {
+        choice.tokenIds = all.toArray();
+      }
       return BlockChain.ofTokens(all.array(), all.size(), cache.blockTokens(), request.salt());
     }
 
@@ -214,7 +244,7 @@ final class GenerationHandler implements EngineListener {
       }
       boolean byLimit =
           engineRequest.attachment() instanceof Choice choice
-              && request.answers().get(choice.index()).byLimit();
+              && request.answers().get(choice.index).byLimit();
       metrics.finished(engineRequest, byLimit, request.choices());
       if (finished == running.size()) {
         end();

@@ -3,6 +3,7 @@ package dev.warmpath.simulator.server;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -217,11 +218,16 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
   /** Closes with a reset instead of an orderly end. */
   void reset() {
-    if (context != null) {
-      context.flush();
-      context.channel().config().setOption(ChannelOption.SO_LINGER, 0);
-      context.close();
+    if (context == null || !context.channel().isActive()) {
+      return;
     }
+    context.flush();
+    try {
+      context.channel().config().setOption(ChannelOption.SO_LINGER, 0);
+    } catch (ChannelException e) {
+      // The client was faster.
+    }
+    context.close();
   }
 
   void flush() {

@@ -1,6 +1,7 @@
 package dev.warmpath.simulator.server;
 
 import dev.warmpath.simulator.engine.EngineStats;
+import java.math.BigDecimal;
 import java.util.Locale;
 
 /** The load report that a client may ask for with a non-streaming answer. */
@@ -9,7 +10,7 @@ final class LoadReport {
 
   static String of(String form, EngineStats stats) {
     double waiting = stats.shownWaiting();
-    double used = stats.shownUsedRatio();
+    String used = BigDecimal.valueOf(stats.shownUsedRatio()).toPlainString();
     return form.toUpperCase(Locale.ROOT).equals("JSON")
         ? "JSON {\"named_metrics\": {\"num_requests_waiting\": "
             + waiting

@@ -5,6 +5,7 @@ import dev.warmpath.simulator.api.ServedModel;
 import dev.warmpath.simulator.engine.CacheListener;
 import dev.warmpath.simulator.engine.Engine;
 import dev.warmpath.simulator.engine.EngineProfile;
+import dev.warmpath.simulator.events.KvEventPublisher;
 import dev.warmpath.simulator.metrics.EngineMetrics;
 import dev.warmpath.simulator.text.Tokenizer;
 import io.netty.channel.Channel;
@@ -14,7 +15,6 @@ import java.time.Clock;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Wires one server together and starts, breaks and stops it. */
@@ -25,7 +25,7 @@ public final class SimulatorServer implements AutoCloseable, AdminRoutes.Control
   private final EventLoop loop;
   private final ServerContext server;
   private final EngineDriver driver;
-  private final Runnable onRestart;
+  private final @Nullable KvEventPublisher events;
   private volatile InetSocketAddress address;
   private volatile @Nullable Channel listening;
 
@@ -36,9 +36,7 @@ public final class SimulatorServer implements AutoCloseable, AdminRoutes.Control
    * @param profile the engine, already at the speed wanted
    * @param recordBodies keep bodies of requests for {@code GET /_sim/requests}; null keeps nothing
    *     at all
-   * @param cacheListener hears of the block pool, on the event loop
-   * @param onRestart runs when the engine restarts cold, on the event loop
-   * @param eventSources JSON of {@code GET /kv_event_sources}
+   * @param events publishes what happens in the block pool; closed with the server
    */
   public SimulatorServer(
       InetSocketAddress address,
@@ -49,11 +47,9 @@ public final class SimulatorServer implements AutoCloseable, AdminRoutes.Control
       int keepAliveMillis,
       Clock clock,
       LongSupplier nanoClock,
-      CacheListener cacheListener,
-      Runnable onRestart,
-      Supplier<String> eventSources)
+      @Nullable KvEventPublisher events)
       throws InterruptedException {
-    this.onRestart = onRestart;
+    this.events = events;
     http = new HttpServer("simulator");
     loop = http.group().next();
     RequestLog.Level level =
@@ -80,14 +76,24 @@ public final class SimulatorServer implements AutoCloseable, AdminRoutes.Control
             metrics,
             server,
             faults,
-            new SplittableRandom(model.seed()));
-    Engine engine = new Engine(profile, model.seed(), generations, cacheListener, true);
+            new SplittableRandom(model.seed()),
+            events != null);
+    Engine engine =
+        new Engine(
+            profile, model.seed(), generations, events == null ? CacheListener.NONE : events, true);
     driver = new EngineDriver(engine, loop, server::nowNanos, server::flushAll);
     generations.driver(driver);
-    AdminRoutes admin = new AdminRoutes(reader, server, driver, faults, loop, this);
+    AdminRoutes admin = new AdminRoutes(reader, server, driver, faults, loop, this, events);
     server.routes(
         new Routes(
-            model, reader, metrics, driver, generations, admin, eventSources, (long) created));
+            model,
+            reader,
+            metrics,
+            driver,
+            generations,
+            admin,
+            () -> events == null ? "{}" : events.sources(),
+            (long) created));
     Channel channel = http.listen(address, server);
     listening = channel;
     this.address = (InetSocketAddress) channel.localAddress();
@@ -103,7 +109,9 @@ public final class SimulatorServer implements AutoCloseable, AdminRoutes.Control
     driver.advance();
     driver.engine().restart(driver.nowNanos());
     server.resetAll(except);
-    onRestart.run();
+    if (events != null) {
+      events.restart();
+    }
     driver.advance();
   }
 
@@ -148,6 +156,9 @@ public final class SimulatorServer implements AutoCloseable, AdminRoutes.Control
               server.resetAll(null);
             })
         .syncUninterruptibly();
+    if (events != null) {
+      events.close();
+    }
     http.group().shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
   }
 }

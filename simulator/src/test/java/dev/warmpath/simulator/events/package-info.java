@@ -1,0 +1,3 @@
+/** Cache events, compared with captured frames. */
+@org.jspecify.annotations.NullMarked
+package dev.warmpath.simulator.events;
