@@ -26,7 +26,6 @@ public final class Main {
     line.addSubcommand(new XdsServerCommand());
     line.addSubcommand(new EnvoyCommand());
     line.addSubcommand(new ReplayCommand());
-    line.addSubcommand(new ReplayCommand());
     line.addSubcommand(new BenchCommand());
     line.addSubcommand(new VersionCommand());
     line.addSubcommand(
