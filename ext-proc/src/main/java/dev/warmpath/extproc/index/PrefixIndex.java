@@ -35,6 +35,7 @@ public final class PrefixIndex {
     private int oldest = NONE;
     private int entries;
     private int limit;
+    private long evicted;
 
     private Holder(long seed, int limit) {
       this.seed = seed;
@@ -44,6 +45,11 @@ public final class PrefixIndex {
     /** Blocks that this worker is thought to hold. */
     public int entries() {
       return entries;
+    }
+
+    /** Blocks that have had to make room for others so far. */
+    public long evicted() {
+      return evicted;
     }
 
     /** Blocks that it can hold. */
@@ -367,6 +373,7 @@ public final class PrefixIndex {
 
   private void evictOldest(Holder holder) {
     remove(holder, holder.oldest);
+    holder.evicted++;
   }
 
   private void remove(Holder holder, int entry) {

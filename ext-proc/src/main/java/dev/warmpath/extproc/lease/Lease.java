@@ -17,6 +17,8 @@ public final class Lease {
     ENDED
   }
 
+  private final long[] chain;
+  private final int blocks;
   private final int promptTokens;
   private final int cachedTokens;
   private final double workSeconds;
@@ -30,16 +32,22 @@ public final class Lease {
   /** Whether the queue was empty when it was reserved. */
   boolean reservedIdle;
 
-  private @Nullable ServiceTime serviceTime;
+  private @Nullable Turn turn;
+  private boolean firstOfTurn;
+  private long firstTokenNanos;
 
   Lease(
       WorkerLoad load,
+      long[] chain,
+      int blocks,
       int promptTokens,
       int cachedTokens,
       double workSeconds,
       boolean streaming,
       long reservedNanos) {
     this.load = load;
+    this.chain = chain;
+    this.blocks = blocks;
     this.promptTokens = promptTokens;
     this.cachedTokens = cachedTokens;
     this.workSeconds = workSeconds;
@@ -49,6 +57,21 @@ public final class Lease {
 
   public WorkerLoad load() {
     return load;
+  }
+
+  /** Whether its prompt begins with these blocks. */
+  public boolean shares(long[] other, int count) {
+    return count <= blocks && (count == 0 || chain[count - 1] == other[count - 1]);
+  }
+
+  /** When its first token was seen; 0 before. */
+  public long firstTokenNanos() {
+    return firstTokenNanos;
+  }
+
+  /** The next lease in the same list: of the queue, or of those that decode; null at the end. */
+  public @Nullable Lease next() {
+    return next;
   }
 
   public State state() {
@@ -82,14 +105,21 @@ public final class Lease {
     return reservedNanos;
   }
 
-  /** What its first token told of the worker's prefill; null before, and where it told nothing. */
-  public @Nullable ServiceTime serviceTime() {
-    return serviceTime;
+  /** The turn in which it was computed; null before its first token, and where that is not seen. */
+  public @Nullable Turn turn() {
+    return turn;
   }
 
-  void decoding(@Nullable ServiceTime observed) {
+  /** Whether its turn began with it. */
+  public boolean firstOfTurn() {
+    return firstOfTurn;
+  }
+
+  void decoding(@Nullable Turn computedIn, boolean first, long atNanos) {
     state = State.DECODING;
-    serviceTime = observed;
+    firstTokenNanos = atNanos;
+    turn = computedIn;
+    firstOfTurn = first;
   }
 
   void ended() {

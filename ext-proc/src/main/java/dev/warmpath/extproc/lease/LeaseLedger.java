@@ -17,13 +17,16 @@ public final class LeaseLedger {
   /** Reserves on a worker. */
   public Lease reserve(
       WorkerLoad load,
+      long[] chain,
+      int blocks,
       int promptTokens,
       int cachedTokens,
       double workSeconds,
       boolean streaming,
       long nowNanos) {
     reserved.incrementAndGet();
-    return load.reserve(promptTokens, cachedTokens, workSeconds, streaming, nowNanos);
+    return load.reserve(
+        chain, blocks, promptTokens, cachedTokens, workSeconds, streaming, nowNanos);
   }
 
   /** A request goes to another worker than it was reserved on; the old lease ends. */

@@ -12,12 +12,23 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe: guarded by the router's lock.
  */
 public final class WorkerLoad {
+  private static final double NANO = 1e-9;
+
+  /** Events of one step reach the gateway within this time. */
+  private static final double SAME_STEP_SECONDS = 0.003;
+
+  /** A prompt can't be computed in this share of its time. */
+  private static final double SAME_STEP_SHARE = 0.4;
+
   private @Nullable Lease head;
   private @Nullable Lease tail;
   private int queued;
   private int decoding;
   private double queuedWorkSeconds;
-  private long heldTokens;
+  private long queuedTokens;
+  private long runningTokens;
+  private @Nullable Lease oldestDecoding;
+  private @Nullable Lease newestDecoding;
 
   /** When the head's turn began. */
   private long turnNanos;
@@ -25,12 +36,23 @@ public final class WorkerLoad {
   /** The turn's start is known: the predecessor's first token was seen, or there was none. */
   private boolean turnKnown = true;
 
+  /** The turn of the last first token, which the next one may join. */
+  private @Nullable Turn openTurn;
+
   private int peakInFlight;
 
   /** Puts a request on this worker. */
   public Lease reserve(
-      int promptTokens, int cachedTokens, double workSeconds, boolean streaming, long nowNanos) {
-    Lease lease = new Lease(this, promptTokens, cachedTokens, workSeconds, streaming, nowNanos);
+      long[] chain,
+      int blocks,
+      int promptTokens,
+      int cachedTokens,
+      double workSeconds,
+      boolean streaming,
+      long nowNanos) {
+    Lease lease =
+        new Lease(
+            this, chain, blocks, promptTokens, cachedTokens, workSeconds, streaming, nowNanos);
     lease.reservedIdle = head == null;
     if (head == null) {
       head = lease;
@@ -43,7 +65,7 @@ public final class WorkerLoad {
     tail = lease;
     queued++;
     queuedWorkSeconds += workSeconds;
-    heldTokens += lease.uncachedTokens();
+    queuedTokens += lease.uncachedTokens();
     peakInFlight = Math.max(peakInFlight, queued + decoding);
     return lease;
   }
@@ -62,19 +84,33 @@ public final class WorkerLoad {
       return false;
     }
     boolean wasHead = lease == head;
-    ServiceTime observed = null;
-    if (wasHead && lease.streaming()) {
-      boolean idle = lease.reservedIdle;
-      double seconds = (atNanos - Math.max(turnNanos, lease.reservedNanos())) * 1e-9;
-      observed = new ServiceTime(Math.max(0, seconds), idle, decoding, turnKnown);
+    boolean seen = wasHead && lease.streaming();
+    Turn turn = openTurn;
+    double gapSeconds = Math.max(0, atNanos - Math.max(turnNanos, lease.reservedNanos())) * NANO;
+    boolean joins = seen && turnKnown && turn != null && sameSteps(lease, gapSeconds);
+    if (joins && turn != null) {
+      turn.join(gapSeconds);
+    } else if (seen) {
+      turn = new Turn(gapSeconds, lease.reservedIdle, decoding, turnKnown);
+    } else {
+      turn = null;
     }
     // A later prompt's token means that those in front have been served, seen or not.
     unlink(lease);
+    openTurn = turn;
     turnNanos = atNanos;
-    turnKnown = wasHead && lease.streaming();
+    turnKnown = seen;
     decoding++;
-    lease.decoding(observed);
+    lease.decoding(turn, !joins, atNanos);
+    linkDecoding(lease);
+    runningTokens += lease.uncachedTokens();
     return true;
+  }
+
+  /** A first token so soon after another one must have come out of the same steps. */
+  private static boolean sameSteps(Lease lease, double gapSeconds) {
+    return !lease.reservedIdle
+        && (gapSeconds < SAME_STEP_SECONDS || gapSeconds < SAME_STEP_SHARE * lease.workSeconds());
   }
 
   /** Releases the request. Returns false if that has happened before. */
@@ -88,12 +124,18 @@ public final class WorkerLoad {
           turnKnown = false; // it may have been computed in part
         }
       }
-      case DECODING -> decoding--;
+      case DECODING -> {
+        decoding--;
+        unlinkDecoding(lease);
+        runningTokens -= lease.uncachedTokens();
+        if (lease.turn() == openTurn) {
+          openTurn = null; // its counts are about to be added
+        }
+      }
       case ENDED -> {
         return false;
       }
     }
-    heldTokens -= lease.uncachedTokens();
     lease.ended();
     return true;
   }
@@ -114,7 +156,36 @@ public final class WorkerLoad {
     lease.previous = null;
     lease.next = null;
     queued--;
+    queuedTokens -= lease.uncachedTokens();
     queuedWorkSeconds = queued == 0 ? 0 : queuedWorkSeconds - lease.workSeconds();
+  }
+
+  private void linkDecoding(Lease lease) {
+    Lease newest = newestDecoding;
+    lease.previous = newest;
+    if (newest == null) {
+      oldestDecoding = lease;
+    } else {
+      newest.next = lease;
+    }
+    newestDecoding = lease;
+  }
+
+  private void unlinkDecoding(Lease lease) {
+    Lease before = lease.previous;
+    Lease after = lease.next;
+    if (before == null) {
+      oldestDecoding = after;
+    } else {
+      before.next = after;
+    }
+    if (after == null) {
+      newestDecoding = before;
+    } else {
+      after.previous = before;
+    }
+    lease.previous = null;
+    lease.next = null;
   }
 
   /** Prompts without a first token. */
@@ -147,9 +218,19 @@ public final class WorkerLoad {
     return turnNanos;
   }
 
-  /** Prompt tokens that these requests added to the worker's cache and keep in use. */
-  public long heldTokens() {
-    return heldTokens;
+  /** Prompt tokens that queued requests will add to what the worker keeps in use. */
+  public long queuedTokens() {
+    return queuedTokens;
+  }
+
+  /** Prompt tokens that decoding requests added to what the worker keeps in use. */
+  public long runningTokens() {
+    return runningTokens;
+  }
+
+  /** The request that has produced tokens for the longest time, or null. */
+  public @Nullable Lease oldestDecoding() {
+    return oldestDecoding;
   }
 
   /** Most requests in flight since the last call; what a scrape in between may have seen. */

@@ -21,6 +21,7 @@ public final class CandidateTable {
   private double[] stepSeconds = new double[16];
   private double[] memorySeconds = new double[16];
   private double[] foreignSeconds = new double[16];
+  private double[] othersSeconds = new double[16];
   private double[] faultSeconds = new double[16];
   private double[] baseWorkSeconds = new double[16];
   private double[] medianSeconds = new double[16];
@@ -54,6 +55,7 @@ public final class CandidateTable {
     stepSeconds[i] = forecast.stepSeconds;
     memorySeconds[i] = forecast.memorySeconds;
     foreignSeconds[i] = forecast.foreignSeconds;
+    othersSeconds[i] = forecast.othersSeconds;
     faultSeconds[i] = forecast.faultSeconds;
     baseWorkSeconds[i] = forecast.baseWorkSeconds;
     medianSeconds[i] = forecast.medianSeconds;
@@ -74,6 +76,7 @@ public final class CandidateTable {
     stepSeconds = Arrays.copyOf(stepSeconds, n);
     memorySeconds = Arrays.copyOf(memorySeconds, n);
     foreignSeconds = Arrays.copyOf(foreignSeconds, n);
+    othersSeconds = Arrays.copyOf(othersSeconds, n);
     faultSeconds = Arrays.copyOf(faultSeconds, n);
     baseWorkSeconds = Arrays.copyOf(baseWorkSeconds, n);
     medianSeconds = Arrays.copyOf(medianSeconds, n);
@@ -123,6 +126,7 @@ public final class CandidateTable {
     stepSeconds[to] = stepSeconds[from];
     memorySeconds[to] = memorySeconds[from];
     foreignSeconds[to] = foreignSeconds[from];
+    othersSeconds[to] = othersSeconds[from];
     faultSeconds[to] = faultSeconds[from];
     baseWorkSeconds[to] = baseWorkSeconds[from];
     medianSeconds[to] = medianSeconds[from];
@@ -150,6 +154,11 @@ public final class CandidateTable {
     return ttftSeconds[i];
   }
 
+  /** What the choice goes by: the prompt's own time, and what it costs the prompts after it. */
+  public double totalSeconds(int i) {
+    return ttftSeconds[i] + othersSeconds[i];
+  }
+
   /** Copies a row back. */
   public void read(int i, Forecast into) {
     into.cachedTokens = cachedTokens[i];
@@ -160,6 +169,7 @@ public final class CandidateTable {
     into.stepSeconds = stepSeconds[i];
     into.memorySeconds = memorySeconds[i];
     into.foreignSeconds = foreignSeconds[i];
+    into.othersSeconds = othersSeconds[i];
     into.faultSeconds = faultSeconds[i];
     into.baseWorkSeconds = baseWorkSeconds[i];
     into.medianSeconds = medianSeconds[i];

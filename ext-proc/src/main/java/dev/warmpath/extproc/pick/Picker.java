@@ -69,15 +69,15 @@ public final class Picker {
   private int earliest(CandidateTable table, int rank) {
     double best = Double.POSITIVE_INFINITY;
     for (int i = 0; i < table.size(); i++) {
-      if (table.ttftSeconds(i) < best && !taken(i, rank)) {
-        best = table.ttftSeconds(i);
+      if (table.totalSeconds(i) < best && !taken(i, rank)) {
+        best = table.totalSeconds(i);
       }
     }
     double limit = best * (1 + EQUAL_RATIO);
     double weights = 0;
     int chosen = -1;
     for (int i = 0; i < table.size(); i++) {
-      if (table.ttftSeconds(i) <= limit && !taken(i, rank)) {
+      if (table.totalSeconds(i) <= limit && !taken(i, rank)) {
         double weight = 1.0 / (1 + table.inFlight(i));
         weights += weight;
         if (chosen < 0 || random.nextDouble() * weights < weight) {

@@ -49,6 +49,12 @@ public final class CacheGeometry {
     return Math.max(0, possible - possible % unitTokens);
   }
 
+  /** Tokens that the cache sets aside for this many. */
+  double roundedUp(double tokens) {
+    int unitTokens = unitTokens();
+    return Math.ceil(tokens / unitTokens) * unitTokens;
+  }
+
   /** Learns from one answer. */
   void learn(int expected, int cached) {
     if (cached > 0) {

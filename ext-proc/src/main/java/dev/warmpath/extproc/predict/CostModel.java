@@ -1,6 +1,7 @@
 package dev.warmpath.extproc.predict;
 
 import dev.warmpath.crds.v1alpha1.WorkerSetSpec;
+import dev.warmpath.extproc.lease.Turn;
 
 /**
  * What one prompt costs on one kind of hardware with one model, learnt while it serves.
@@ -111,19 +112,19 @@ public final class CostModel {
     return samples;
   }
 
-  /** The service time that this model expects of a sample, at speed 1. */
-  double expected(double prompt, double cached, int decoding, boolean idle) {
-    features(prompt, cached, decoding, idle);
+  /** The time that this model expects of a turn, at speed 1. */
+  double expected(Turn turn) {
+    features(turn);
     return dot();
   }
 
   /**
-   * Learns from one prompt.
+   * Learns from one turn.
    *
-   * @param seconds observed service time, divided by the worker's speed factor
+   * @param seconds how long it took, divided by the worker's speed factor
    */
-  void learn(double prompt, double cached, int decoding, boolean idle, double seconds) {
-    features(prompt, cached, decoding, idle);
+  void learn(Turn turn, double seconds) {
+    features(turn);
     double expected = dot();
     double spread = NOISE_SECONDS + NOISE_RATIO * expected;
     double error = Math.abs(seconds - expected) / spread;
@@ -138,15 +139,16 @@ public final class CostModel {
     solve();
   }
 
-  private void features(double prompt, double cached, int decoding, boolean idle) {
-    double kilo = KILO * (prompt - cached);
+  private void features(Turn turn) {
+    boolean idle = turn.idle();
+    double kilo = KILO * turn.uncachedTokens();
     x[F0] = idle ? 1 : 0;
-    x[F1] = idle ? KILO * prompt : 0;
+    x[F1] = idle ? KILO * turn.firstPromptTokens() : 0;
     x[A] = kilo;
-    x[B] = SQUARE * (prompt * prompt - cached * cached);
-    x[G] = kilo * decoding;
+    x[B] = SQUARE * turn.squaredTokens();
+    x[G] = kilo * turn.decoding();
     x[R] = idle ? 0 : 1;
-    x[S] = idle && decoding > 0 ? 1 : 0;
+    x[S] = idle && turn.decoding() > 0 ? 1 : 0;
   }
 
   private double dot() {

@@ -11,10 +11,18 @@ public final class Forecast {
   public double foreignSeconds;
   public double faultSeconds;
 
+  /**
+   * What choosing this worker costs later prompts: they queue longer, or find less in its cache.
+   */
+  public double othersSeconds;
+
+  /** Blocks of the prompt that the index finds here. */
+  public int matchedBlocks;
+
   /** Work at speed 1, for the lease. */
   public double baseWorkSeconds;
 
-  /** Sum of the terms: what the choice goes by. */
+  /** Sum of the terms but {@code othersSeconds}. */
   public double ttftSeconds;
 
   /** The sum, corrected by how sums of this size have turned out. */

@@ -63,7 +63,9 @@ public record DecisionRecord(
    *
    * @param worker name, or the provider's
    * @param rank 1 is the pick, 2 and 3 are what a retry tries, 0 the rest
-   * @param predictedSeconds the sum of the terms, by which the choice goes
+   * @param othersSeconds what choosing it costs later prompts
+   * @param predictedSeconds the sum of the terms without {@code othersSeconds}; the choice goes by
+   *     both
    * @param medianSeconds the sum, corrected by how such sums turn out
    * @param highSeconds not exceeded in nine of ten cases
    */
@@ -81,6 +83,7 @@ public record DecisionRecord(
       double stepSeconds,
       double memorySeconds,
       double foreignSeconds,
+      double othersSeconds,
       double faultSeconds,
       double predictedSeconds,
       double medianSeconds,

@@ -13,9 +13,11 @@ import dev.warmpath.extproc.inflight.RequestObserver;
 import dev.warmpath.extproc.lease.LeaseLedger;
 import dev.warmpath.extproc.pick.CandidateTable;
 import dev.warmpath.extproc.pick.Picker;
+import dev.warmpath.extproc.predict.ArrivalRate;
 import dev.warmpath.extproc.predict.Forecast;
 import dev.warmpath.extproc.predict.KindModel;
 import dev.warmpath.extproc.predict.ProviderModel;
+import dev.warmpath.extproc.predict.ReuseModel;
 import dev.warmpath.extproc.predict.TokenRatio;
 import dev.warmpath.extproc.predict.WorkerModel;
 import dev.warmpath.extproc.request.PromptFingerprint;
@@ -64,6 +66,8 @@ public final class PoolRouter {
   private final List<@Nullable WorkerSlot> slots = new ArrayList<>();
   private final Map<String, KindModel> kinds = new HashMap<>();
   private final Map<String, TokenRatio> ratios = new ConcurrentHashMap<>();
+  private final Map<String, ReuseModel> reuses = new HashMap<>();
+  private final Map<String, ArrivalRate> rates = new HashMap<>();
   private final Map<String, ProviderModel> providers = new HashMap<>();
   private final Map<String, Long> modelHashes = new ConcurrentHashMap<>();
   private volatile RoutingSnapshot snapshot;
@@ -205,6 +209,10 @@ public final class PoolRouter {
     return ratios.computeIfAbsent(upstreamModel, model -> new TokenRatio());
   }
 
+  ReuseModel reuse(String upstreamModel) {
+    return reuses.computeIfAbsent(upstreamModel, model -> new ReuseModel(index));
+  }
+
   long modelHash(String upstreamModel) {
     return modelHashes.computeIfAbsent(
         upstreamModel,
@@ -228,7 +236,7 @@ public final class PoolRouter {
       boolean saturated = false;
       for (int tier = 0; tier < prompt.tiers().size(); tier++) {
         List<Target> targets = prompt.tiers().get(tier);
-        saturated |= predict(prompt, targets, now);
+        saturated |= predict(prompt, targets, now, tier == 0);
         if (table.size() > 0) {
           return reserve(prompt, tier, now, trace);
         }
@@ -240,7 +248,7 @@ public final class PoolRouter {
   }
 
   /** Fills the table with every usable endpoint. Returns whether one was left out for its queue. */
-  private boolean predict(Placement.Prompt prompt, List<Target> targets, long now) {
+  private boolean predict(Placement.Prompt prompt, List<Target> targets, long now, boolean first) {
     table.clear();
     boolean saturated = false;
     for (int t = 0; t < targets.size(); t++) {
@@ -250,6 +258,13 @@ public final class PoolRouter {
         saturated |= predictProvider(target, t, now);
         continue;
       }
+      String model = target.upstreamModel();
+      ReuseModel reuse = reuse(model);
+      double reuseProbability = reuse.probability();
+      ArrivalRate rate = rates.computeIfAbsent(model, any -> new ArrivalRate());
+      double arrivals = rate.perSecond() / Math.max(1, pool.workers().size());
+      double perByte = ratio(model).tokensPerByte();
+      int bestMatch = 0;
       int limit = pool.spec().limits().maxQueuedPromptsPerWorker();
       for (int i = 0; i < pool.workers().size(); i++) {
         WorkerSlot slot = target.usable().test(i) ? slot(pool.workers().get(i)) : null;
@@ -261,7 +276,16 @@ public final class PoolRouter {
           continue;
         }
         forecast(slot.model(), target.upstreamModel(), prompt.fingerprint(), now);
+        bestMatch = Math.max(bestMatch, forecast.matchedBlocks);
+        slot.model()
+            .othersForecast(prompt.fingerprint(), perByte, arrivals, reuseProbability, forecast);
         table.add(slot.served().ordinal(), t, slot.model().load().inFlight(), forecast);
+      }
+      if (first) {
+        PromptFingerprint print = prompt.fingerprint();
+        reuse.asked(
+            modelHash(model), print.chain(), print.blocks(), bestMatch, print.blockTokens(perByte));
+        rate.arrived(now);
       }
     }
     return saturated;
@@ -278,7 +302,7 @@ public final class PoolRouter {
     double perByte = ratio(upstreamModel).tokensPerByte();
     int matched =
         index.match(worker.holder(), modelHash(upstreamModel), prompt.chain(), prompt.blocks());
-    worker.forecast(prompt.tokens(perByte), matched * prompt.blockTokens(perByte), now, forecast);
+    worker.forecast(prompt, matched, perByte, now, forecast);
     return forecast;
   }
 
@@ -311,6 +335,8 @@ public final class PoolRouter {
     forecast.faultSeconds = 0;
     forecast.baseWorkSeconds = 0;
     forecast.queued = false;
+    forecast.othersSeconds = 0;
+    forecast.matchedBlocks = 0;
   }
 
   ProviderModel providerModel(Target target, ServedProvider provider) {
@@ -363,7 +389,7 @@ public final class PoolRouter {
     for (int next = tier + 1; next < prompt.tiers().size(); next++) {
       // A later tier is a fallback: it is reached only if every attempt before it has failed.
       if (routes.size() < Picker.MAX_ORDER) {
-        predict(prompt, prompt.tiers().get(next), now);
+        predict(prompt, prompt.tiers().get(next), now, false);
         int more = picker.order(table, PoolSpec.Algorithm.PredictedTTFT, 0);
         for (int rank = 0; rank < more && routes.size() < Picker.MAX_ORDER; rank++) {
           routes.add(route(prompt.tiers().get(next), picker.ordered(rank)));
@@ -476,6 +502,7 @@ public final class PoolRouter {
         forecast.stepSeconds,
         forecast.memorySeconds,
         forecast.foreignSeconds,
+        forecast.othersSeconds,
         forecast.faultSeconds,
         forecast.ttftSeconds,
         forecast.medianSeconds,

@@ -86,12 +86,18 @@ final class TrackedRequest implements InFlightRequest {
     lease =
         router.ledger.reserve(
             worker.load(),
+            prompt.chain(),
+            prompt.blocks(),
             prompt.tokens(perByte),
             forecast.cachedTokens,
             forecast.baseWorkSeconds,
             streaming,
             now);
+    long evicted = worker.holder().evicted();
     router.index.expect(worker.holder(), modelHash, prompt.chain(), prompt.blocks());
+    router
+        .reuse(model)
+        .evicted((worker.holder().evicted() - evicted) * prompt.blockTokens(perByte));
     predictedSum = forecast.ttftSeconds;
     predictedMedian = forecast.medianSeconds;
     predictedHigh = forecast.highSeconds;
@@ -321,6 +327,9 @@ final class TrackedRequest implements InFlightRequest {
       case COMPLETED -> learn(worker, held, atNanos);
       case CLIENT_GONE, LOST, UPSTREAM_ERROR -> {}
     }
+    if (how != Outcome.COMPLETED) {
+      worker.spoilt(held);
+    }
   }
 
   private void learn(WorkerModel worker, Lease held, long atNanos) {
@@ -341,10 +350,10 @@ final class TrackedRequest implements InFlightRequest {
         held,
         promptTokens == null ? held.promptTokens() : promptTokens,
         cachedTokens == null ? held.cachedTokens() : cachedTokens);
-    if (sawFirstToken && streaming) {
-      worker.decodedFor((atNanos - firstTokenNanos) * NANO);
-    }
     Integer completion = reported == null ? null : reported.completionTokens();
+    if (sawFirstToken && streaming) {
+      worker.decoded((atNanos - firstTokenNanos) * NANO, completion);
+    }
     if (completion != null && completion > 0) {
       double perByte = router.ratio(current.target().upstreamModel()).tokensPerByte();
       long unique = prompt.blocks() == 0 ? startNanos : prompt.chain()[prompt.blocks() - 1];
