@@ -166,7 +166,9 @@ public final class GatewayRollout {
     RoutingConfiguration wanted = desired.routing();
     if (envoys.isEmpty()) {
       long ready = envoySinceNanos + times.envoyAbsent().toNanos();
-      if (nowNanos < ready) {
+      // With nothing in force there is nothing to lose: an Envoy that starts opens its listener
+      // only once it has been sent its clusters.
+      if (nowNanos < ready && !processor.routesByNothing()) {
         wakeAt(ready);
         return null;
       }

@@ -73,6 +73,11 @@ final class ProcessorState {
     }
   }
 
+  /** Whatever it is sent can only be an improvement. */
+  boolean routesByNothing() {
+    return routesByNothing && pending == null;
+  }
+
   boolean isConnected() {
     return connected;
   }

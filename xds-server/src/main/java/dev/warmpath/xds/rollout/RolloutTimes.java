@@ -5,9 +5,9 @@ import java.time.Duration;
 /**
  * How long one side of a gateway waits for the other.
  *
- * @param envoyAbsent with no Envoy of the gateway connected for so long, the processor gets the
- *     whole configuration: either there is no such Envoy, or it has to start and will be sent
- *     everything
+ * @param envoyAbsent with no Envoy of the gateway connected for so long, a processor that routes
+ *     already gets the whole configuration: either there is no such Envoy, or it has to start and
+ *     will be sent everything. A processor that routes by nothing yet gets it at once
  * @param envoyAck a cluster or endpoint that Envoy has not acknowledged within this time is left
  *     out of the processor's configuration, which then no longer waits for it
  * @param processorAbsent a processor that is gone, or does not answer, for so long no longer keeps

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Host names of workers to addresses. An answer is good for {@link #REFRESH}; a name that no longer
  * resolves keeps its last address, since a name server's failure is not the worker's.
  */
-final class HostResolver {
+public final class HostResolver {
   static final Duration REFRESH = Duration.ofSeconds(10);
 
   private final NanoClock clock;
@@ -31,7 +31,8 @@ final class HostResolver {
     this.lookup = lookup;
   }
 
-  static HostResolver system(NanoClock clock) {
+  /** Asks the system's resolver. */
+  public static HostResolver system(NanoClock clock) {
     return new HostResolver(
         clock,
         host -> {
@@ -44,7 +45,7 @@ final class HostResolver {
   }
 
   /** The address of an IP literal or host name; null if it never resolved. */
-  @Nullable String resolve(String host) {
+  public @Nullable String resolve(String host) {
     if (isLiteral(host)) {
       return host;
     }

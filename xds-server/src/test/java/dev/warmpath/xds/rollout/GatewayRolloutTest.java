@@ -146,8 +146,17 @@ class GatewayRolloutTest {
   }
 
   @Test
-  void withoutAnyEnvoyTheProcessorIsServedAfterAWhile() {
+  void withoutAnyEnvoyAFirstConfigurationIsSentAtOnce() {
     rollout.processorConnected("", now);
+    rollout.desire(desired(Map.of("a", List.of("1"))));
+    target();
+
+    assertThat(pools(processorGets())).containsExactly(A + " 1");
+  }
+
+  @Test
+  void withoutAnyEnvoyAProcessorThatRoutesIsServedAfterAWhile() {
+    rollout.processorConnected("of another control plane", now);
     rollout.desire(desired(Map.of("a", List.of("1"))));
     target();
     assertThat(rollout.processorNext(now)).isNull();
