@@ -2,6 +2,7 @@ package dev.warmpath.cli;
 
 import dev.warmpath.benchmarks.BenchCommand;
 import dev.warmpath.benchmarks.replay.ReplayCommand;
+import dev.warmpath.cli.policy.PolicyCommand;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
@@ -21,6 +22,7 @@ public final class Main {
     line.addSubcommand(new RunCommand());
     line.addSubcommand(new ValidateCommand());
     line.addSubcommand(new ExplainCommand());
+    line.addSubcommand(new PolicyCommand());
     line.addSubcommand(new SimCommand());
     line.addSubcommand(new ExtProcCommand());
     line.addSubcommand(new XdsServerCommand());

@@ -1,0 +1,102 @@
+package dev.warmpath.extproc.policy.review;
+
+import dev.warmpath.crds.config.RoutingConfiguration;
+import dev.warmpath.extproc.label.Classifiers;
+import dev.warmpath.extproc.label.Label;
+import dev.warmpath.extproc.label.LabelSource;
+import dev.warmpath.extproc.policy.ClusterState;
+import dev.warmpath.extproc.policy.PolicyPlan;
+import dev.warmpath.extproc.policy.PolicySnapshot;
+import dev.warmpath.extproc.policy.RequestFacts;
+import dev.warmpath.extproc.request.InferenceRequest;
+import dev.warmpath.extproc.request.Operation;
+import dev.warmpath.extproc.request.ParsedBody;
+import dev.warmpath.extproc.request.RequestParser;
+import dev.warmpath.extproc.tenant.Tenant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Plans sample requests by a configuration, with the gateway's own reading, classifiers and
+ * policies. Immutable and thread-safe.
+ */
+public final class PolicyReview {
+  /** Tokens of a byte of prompt, before anything was learnt. */
+  private static final double TOKENS_PER_BYTE = 0.25;
+
+  private final PolicySnapshot policies;
+  private final List<Tenant> tenants;
+  private final Classifiers classifiers;
+
+  public PolicyReview(
+      RoutingConfiguration configuration, Classifiers classifiers, InstantSource wallClock) {
+    this.policies = PolicySnapshot.compile(configuration, wallClock);
+    this.tenants = configuration.tenants().stream().map(Tenant::of).toList();
+    this.classifiers = classifiers;
+  }
+
+  /**
+   * What that request would meet in that state.
+   *
+   * @throws IllegalArgumentException if the request can't be read or the tenant does not exist
+   */
+  public ReviewedRequest review(SampleRequest sample, SampleState state) {
+    InferenceRequest request = read(sample);
+    Tenant tenant = tenant(sample.tenant());
+    LabelSource computed = classifiers.of(sample.body(), sample.headers(), tenant);
+    LabelSource labels =
+        key -> {
+          String given = state.labels().get(key);
+          return given == null
+              ? computed.label(key)
+              : new Label(given, Label.Source.HEADER, List.of(), null, 0);
+        };
+    Integer maxTokens = request.maxTokens();
+    RequestFacts facts =
+        new RequestFacts(
+            request.model(),
+            sample.path(),
+            request.dialect(),
+            request.fingerprint().tokens(TOKENS_PER_BYTE),
+            maxTokens == null ? 0 : maxTokens,
+            request.stream(),
+            request.tools(),
+            request.images(),
+            tenant.priority(),
+            sample.headers());
+    ClusterState cluster = state.clusterState();
+    PolicyPlan plan = policies.plan(facts, tenant, labels, cluster);
+    return new ReviewedRequest(tenant.toString(), facts, plan, Choice.of(plan, facts, cluster));
+  }
+
+  private static InferenceRequest read(SampleRequest sample) {
+    for (Operation operation : Operation.values()) {
+      if (operation.path().equals(sample.path())) {
+        return switch (RequestParser.parse(operation, sample.body())) {
+          case ParsedBody.Parsed parsed -> parsed.request();
+          case ParsedBody.Malformed malformed ->
+              throw new IllegalArgumentException("request: " + malformed.message());
+        };
+      }
+    }
+    throw new IllegalArgumentException("the gateway does not serve path '" + sample.path() + "'");
+  }
+
+  private Tenant tenant(@org.jspecify.annotations.Nullable String name) {
+    if (name == null) {
+      return Tenant.ANONYMOUS;
+    }
+    List<String> known = new ArrayList<>();
+    for (Tenant tenant : tenants) {
+      if (tenant.toString().equals(name) || tenant.name().equals(name)) {
+        return tenant;
+      }
+      known.add(tenant.toString());
+    }
+    if (name.equals(Tenant.ANONYMOUS.name())) {
+      return Tenant.ANONYMOUS;
+    }
+    throw new IllegalArgumentException("no tenant '" + name + "'; there are " + known);
+  }
+}
