@@ -3,9 +3,13 @@ package dev.warmpath.cli.policy;
 import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.crds.resource.ParsedResources;
 import dev.warmpath.crds.resource.Problem;
+import dev.warmpath.crds.resource.Resource;
 import dev.warmpath.crds.resource.ResourceParser;
+import dev.warmpath.crds.resource.ResourceSet;
 import dev.warmpath.crds.resource.ResourceValidator;
 import dev.warmpath.crds.v1alpha1.Durations;
+import dev.warmpath.crds.v1alpha1.ProviderSpec;
+import dev.warmpath.crds.v1alpha1.SecretKeyRef;
 import dev.warmpath.extproc.label.Classifiers;
 import dev.warmpath.extproc.policy.review.PolicyReview;
 import dev.warmpath.extproc.policy.review.SampleRequest;
@@ -74,10 +78,40 @@ final class Inputs {
         new Planner(new ResourceValidator())
             .plan(
                 new SourceSnapshot(
-                    parsed.resources(), parsed.rejected(), Map.of(), Secrets.empty(), List.of()))
+                    parsed.resources(),
+                    parsed.rejected(),
+                    Map.of(),
+                    placeholders(parsed.resources()),
+                    List.of()))
             .routing();
-    return new PolicyReview(
-        routing, Classifiers.builtIn(System::nanoTime), InstantSource.system());
+    return new PolicyReview(routing, Classifiers.builtIn(System::nanoTime), InstantSource.system());
+  }
+
+  /** A provider counts although its secret isn't here: nothing is sent to it. */
+  private static Secrets placeholders(ResourceSet resources) {
+    Map<Secrets.Entry, String> values = new HashMap<>();
+    for (Resource<ProviderSpec> provider : resources.providers()) {
+      ProviderSpec.Credentials credentials = provider.spec().credentials();
+      ProviderSpec.Tls tls = provider.spec().tls();
+      List<SecretKeyRef> references = new ArrayList<>();
+      if (credentials != null && credentials.apiKey() != null) {
+        references.add(credentials.apiKey().secret());
+      }
+      if (credentials != null && credentials.secret() != null) {
+        ProviderSpec.AwsKeys keys = credentials.secret();
+        references.add(new SecretKeyRef(keys.name(), keys.accessKeyIdKey()));
+        references.add(new SecretKeyRef(keys.name(), keys.secretAccessKeyKey()));
+      }
+      if (tls != null) {
+        references.add(tls.caBundle().secret());
+      }
+      for (SecretKeyRef reference : references) {
+        values.put(
+            new Secrets.Entry(provider.namespace(), reference.name(), reference.key()),
+            "placeholder");
+      }
+    }
+    return new Secrets(values);
   }
 
   /** A body as a client sends it. */
@@ -88,8 +122,8 @@ final class Inputs {
   }
 
   /**
-   * One recorded request in a line: {@code {"path": …, "tenant": …, "headers": {…}, "body": {…}}}; a
-   * line without {@code body} is a body itself.
+   * One recorded request in a line: {@code {"path": …, "tenant": …, "headers": {…}, "body": {…}}};
+   * a line without {@code body} is a body itself.
    */
   static SampleRequest recorded(String line) {
     try {
@@ -102,11 +136,10 @@ final class Inputs {
       Map<String, String> headers = new HashMap<>();
       node.path("headers")
           .properties()
-          .forEach(
-              header ->
-                  headers.put(
-                      header.getKey().toLowerCase(java.util.Locale.ROOT),
-                      header.getValue().asString("")));
+          .forEach(header ->
+              headers.put(
+                  header.getKey().toLowerCase(java.util.Locale.ROOT),
+                  header.getValue().asString("")));
       return new SampleRequest(
           node.path("path").asString(DEFAULT_PATH),
           headers,
@@ -180,7 +213,9 @@ final class Inputs {
         node.path("runningRequests").asLong(0),
         node.path("kvCacheUsage").asDouble(0),
         node.path("cachedTokens").asLong(0),
-        node.has("predictedTtft") ? nanos(node, idle.predictedTtftNanos()) : idle.predictedTtftNanos());
+        node.has("predictedTtft")
+            ? nanos(node, idle.predictedTtftNanos())
+            : idle.predictedTtftNanos());
   }
 
   private static long nanos(JsonNode node, long otherwise) {
@@ -196,7 +231,11 @@ final class Inputs {
     for (Map.Entry<String, JsonNode> property : node.properties()) {
       if (!known.contains(property.getKey())) {
         throw new IllegalArgumentException(
-            what + " has no '" + property.getKey() + "'; known are " + new java.util.TreeSet<>(known));
+            what
+                + " has no '"
+                + property.getKey()
+                + "'; known are "
+                + new java.util.TreeSet<>(known));
       }
     }
   }

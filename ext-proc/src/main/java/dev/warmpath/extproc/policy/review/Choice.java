@@ -29,7 +29,8 @@ final class Choice {
                 case Order -> false;
                 case PredictedTTFT -> ttftNanos(candidate, state) < ttftNanos(best, state);
                 case Cheapest ->
-                    isCheaper(candidate, best, request, state, fastest, candidates.ttftSlackNanos());
+                    isCheaper(
+                        candidate, best, request, state, fastest, candidates.ttftSlackNanos());
               };
       best = better ? candidate : best;
     }

@@ -50,18 +50,19 @@ public record ReviewedRequest(
     lines.add("model     " + request.model() + ", about " + request.promptTokens() + " tokens");
     trace
         .labels()
-        .forEach(
-            (key, label) ->
-                lines.add(
-                    "label     "
-                        + key
-                        + " = "
-                        + label.value()
-                        + (label.kinds().isEmpty() ? "" : " " + label.kinds())
-                        + (label.reason() == null ? "" : " (" + label.reason() + ")")));
+        .forEach((key, label) ->
+            lines.add(
+                "label     "
+                    + key
+                    + " = "
+                    + label.value()
+                    + (label.kinds().isEmpty() ? "" : " " + label.kinds())
+                    + (label.reason() == null ? "" : " (" + label.reason() + ")")));
     for (RoutingConfiguration.Id id : trace.matched()) {
       lines.add(
-          "matched   " + name(id) + (id.equals(trace.decidedBy()) ? ", and its route decides" : ""));
+          "matched   "
+              + name(id)
+              + (id.equals(trace.decidedBy()) ? ", and its route decides" : ""));
     }
     if (trace.decidedBy() == null) {
       lines.add("route     the default: pool backends with that name");
@@ -81,7 +82,11 @@ public record ReviewedRequest(
     }
     for (PolicyTrace.Failure failure : trace.failures()) {
       lines.add(
-          "failed    " + failure.site() + " of " + failure.policy().name() + ": "
+          "failed    "
+              + failure.site()
+              + " of "
+              + failure.policy().name()
+              + ": "
               + failure.message());
     }
     for (PolicyTrace.Shadow shadow : trace.shadows()) {

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A state of the cluster, written down. Pools and providers are named as in their resources, with or
- * without namespace; a pool that isn't mentioned has one idle worker.
+ * A state of the cluster, written down. Pools and providers are named as in their resources, with
+ * or without namespace; a pool that isn't mentioned has one idle worker.
  *
  * @param unavailableProviders at their limit or failing
  * @param labels that take the place of classifiers
@@ -18,8 +18,7 @@ public record SampleState(
     Map<String, Long> providerTtftNanos,
     Map<String, String> labels) {
   /** Everything is up and idle. */
-  public static final SampleState IDLE =
-      new SampleState(Map.of(), Set.of(), Map.of(), Map.of());
+  public static final SampleState IDLE = new SampleState(Map.of(), Set.of(), Map.of(), Map.of());
 
   private static final long IDLE_TTFT_NANOS = 200_000_000;
   private static final long PROVIDER_TTFT_NANOS = 900_000_000;

@@ -1,0 +1,182 @@
+package dev.warmpath.cli.policy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** The four recipes of the documentation, as a user's CI would check them. */
+class PolicyCommandTest {
+  private static final Path RECIPES = Path.of("..", "crds", "examples", "recipes");
+  private static final String PLAIN = "Summarise the plot of Hamlet, act by act, for a class.";
+  private static final String CARD = "my card is 4111 1111 1111 1111";
+
+  @TempDir private Path folder = Path.of("");
+
+  private final StringWriter out = new StringWriter();
+
+  @BeforeEach
+  void writeStates() throws IOException {
+    Files.writeString(
+        folder.resolve("busy.yaml"),
+        "pools: {qwen: [{name: w0, queuedPrompts: 9, kvCacheUsage: 0.9}]}\n");
+    Files.writeString(folder.resolve("down.yaml"), "pools: {qwen: [{name: w0, ready: false}]}\n");
+    Files.writeString(
+        folder.resolve("warm.yaml"),
+        """
+        pools:
+          qwen: [{name: w0, cachedTokens: 4000, predictedTtft: 90ms}]
+          qwen-small: [{name: s0, predictedTtft: 300ms}]
+        """);
+    Files.writeString(folder.resolve("unknown.yaml"), "labels: {pii: unknown}\n");
+  }
+
+  @Test
+  void burstToCloud() throws IOException {
+    assertPasses("burst-to-cloud", PLAIN, null, "backend=qwen-local", "policy=burst-to-cloud");
+    assertPasses("burst-to-cloud", PLAIN, "busy", "backend=qwen-cloud", "never=qwen-local");
+    assertPasses("burst-to-cloud", PLAIN, "down", "backend=qwen-cloud");
+  }
+
+  @Test
+  void piiStaysLocal() throws IOException {
+    assertPasses("pii-stays-local", CARD, null, "backend=qwen-local", "never=qwen-cloud");
+    assertPasses("pii-stays-local", CARD, "down", "status=503", "never=qwen-cloud");
+    assertPasses("pii-stays-local", PLAIN, "unknown", "never=qwen-cloud");
+  }
+
+  @Test
+  void simpleToCheaper() throws IOException {
+    String simple = "What is the capital of France?";
+    assertPasses("simple-to-cheaper", simple, null, "policy=simple-to-cheaper");
+    assertPasses("simple-to-cheaper", simple, "warm", "backend=qwen-local");
+    assertPasses(
+        "simple-to-cheaper", "Prove step by step that it is optimal.", null, "policy=default");
+  }
+
+  @Test
+  void batchOnIdle() throws IOException {
+    assertPassesFor("nightly", "batch-on-idle", PLAIN, null, "backend=qwen-local");
+    assertPassesFor("nightly", "batch-on-idle", PLAIN, "busy", "queued=true");
+    assertPassesFor("interactive", "batch-on-idle", PLAIN, "busy", "backend=qwen-local");
+  }
+
+  @Test
+  void aWrongExpectationIsExitCode1AndSaysWhatIsInstead() throws IOException {
+    int exit = test("burst-to-cloud", null, PLAIN, null, "backend=qwen-cloud");
+
+    assertThat(exit).isEqualTo(1);
+    assertThat(out.toString()).contains("FAILED    expected backend=qwen-cloud, got qwen-local");
+  }
+
+  @Test
+  void whatCannotBeReadIsExitCode2() throws IOException {
+    assertThat(test("burst-to-cloud", null, PLAIN, null, "nonsense")).isEqualTo(2);
+    assertThat(test("burst-to-cloud", "nobody", PLAIN, null)).isEqualTo(2);
+    assertThat(test("no-such-recipe", null, PLAIN, null)).isEqualTo(2);
+  }
+
+  @Test
+  void diffShowsWhatWouldGoElsewhere() throws IOException {
+    Path next = folder.resolve("next.yaml");
+    Files.writeString(
+        next,
+        Files.readString(RECIPES.resolve("burst-to-cloud.yaml"))
+            + """
+            ---
+            apiVersion: inference.warmpath.dev/v1alpha1
+            kind: InferencePolicy
+            metadata: {name: pii}
+            spec:
+              constraints: [{name: stays, when: "labels.pii != 'absent'", exclude: backend.external}]
+            """);
+    Path recorded = folder.resolve("recorded.jsonl");
+    Files.writeString(recorded, body(PLAIN) + "\n{\"body\":" + body(CARD) + "}\n\n");
+
+    int exit =
+        run(
+            "diff",
+            RECIPES.resolve("burst-to-cloud.yaml").toString(),
+            next.toString(),
+            "--requests",
+            recorded.toString());
+
+    assertThat(exit).isEqualTo(1);
+    assertThat(out.toString())
+        .isEqualToNormalizingNewlines(
+            """
+            request 2: qwen-local of qwen-local, then qwen-cloud  =>  qwen-local of qwen-local
+            1 of 2 requests would be treated otherwise
+            """);
+    out.getBuffer().setLength(0);
+    assertThat(run("diff", next.toString(), next.toString(), "--requests", recorded.toString()))
+        .isZero();
+  }
+
+  private void assertPasses(String recipe, String text, @Nullable String state, String... expected)
+      throws IOException {
+    assertPassesFor(null, recipe, text, state, expected);
+  }
+
+  private void assertPassesFor(
+      @Nullable String tenant,
+      String recipe,
+      String text,
+      @Nullable String state,
+      String... expected)
+      throws IOException {
+    assertThat(test(recipe, tenant, text, state, expected)).as(out::toString).isZero();
+  }
+
+  private int test(
+      String recipe,
+      @Nullable String tenant,
+      String text,
+      @Nullable String state,
+      String... expected)
+      throws IOException {
+    Path request = folder.resolve("request.json");
+    Files.writeString(request, body(text));
+    List<String> arguments =
+        new ArrayList<>(
+            List.of(
+                "test",
+                "-f",
+                RECIPES.resolve(recipe + ".yaml").toString(),
+                "--request",
+                request.toString()));
+    if (tenant != null) {
+      arguments.addAll(List.of("--tenant", tenant));
+    }
+    if (state != null) {
+      arguments.addAll(List.of("--state", folder.resolve(state + ".yaml").toString()));
+    }
+    for (String expectation : expected) {
+      arguments.addAll(List.of("--expect", expectation));
+    }
+    return run(arguments.toArray(String[]::new));
+  }
+
+  private static String body(String text) {
+    return "{\"model\":\"qwen-27b\",\"messages\":[{\"role\":\"user\",\"content\":\""
+        + text
+        + "\"}]}";
+  }
+
+  private int run(String... arguments) {
+    CommandLine line = new CommandLine(new PolicyCommand());
+    line.setOut(new PrintWriter(out, true));
+    line.setErr(new PrintWriter(out, true));
+    return line.execute(arguments);
+  }
+}
