@@ -15,31 +15,30 @@ import org.jspecify.annotations.Nullable;
 final class EngineDriver {
   private final Engine engine;
   private final EventLoop loop;
-  private final LongSupplier nanoClock;
-  private final long originNanos;
+  private final LongSupplier nowNanos;
   private final Runnable afterEvents;
   private @Nullable ScheduledFuture<?> timer;
   private long timerNanos = Long.MAX_VALUE;
   private boolean advancing;
 
   /**
+   * @param nowNanos the clock that arrival times come from
    * @param afterEvents runs after every batch of engine events, to flush what they wrote
    */
-  EngineDriver(Engine engine, EventLoop loop, LongSupplier nanoClock, Runnable afterEvents) {
+  EngineDriver(Engine engine, EventLoop loop, LongSupplier nowNanos, Runnable afterEvents) {
     this.engine = engine;
     this.loop = loop;
-    this.nanoClock = nanoClock;
+    this.nowNanos = nowNanos;
     this.afterEvents = afterEvents;
-    originNanos = nanoClock.getAsLong();
   }
 
   Engine engine() {
     return engine;
   }
 
-  /** Time since the start. */
+  /** The time now. */
   long nowNanos() {
-    return nanoClock.getAsLong() - originNanos;
+    return nowNanos.getAsLong();
   }
 
   Engine.Admission submit(EngineRequest request, long arrivalNanos) {

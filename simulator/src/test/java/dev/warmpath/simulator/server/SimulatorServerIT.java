@@ -7,13 +7,21 @@ import static org.awaitility.Awaitility.await;
 import dev.warmpath.simulator.Simulator;
 import dev.warmpath.simulator.SimulatorOptions;
 import dev.warmpath.simulator.SimulatorOptions.Recording;
+import dev.warmpath.simulator.api.ServedModel;
 import dev.warmpath.simulator.conformance.WireProbe;
 import dev.warmpath.simulator.conformance.WireRequest;
 import dev.warmpath.simulator.conformance.WireResponse;
+import dev.warmpath.simulator.engine.EngineProfiles;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -131,6 +139,33 @@ class SimulatorServerIT {
       String page = WireProbe.exchange(simulator.uri(), WireRequest.get("/metrics")).body();
       double sum = metric(page, "vllm:time_to_first_token_seconds_sum");
       assertThat(sum).isBetween(0.34, 0.37);
+    }
+  }
+
+  /**
+   * With a clock that stands still once the server is there, an engine without modelled time
+   * answers only if it is at the time at which requests arrive.
+   */
+  @Test
+  void engineAndArrivalsHaveTheSameClock() throws Exception {
+    AtomicBoolean starting = new AtomicBoolean(true);
+    AtomicLong nanos = new AtomicLong();
+    LongSupplier clock = () -> starting.get() ? nanos.addAndGet(1_000_000_000L) : nanos.get();
+    ServedModel model = new ServedModel(List.of("tiny"), "tiny", 1 << 20, 4, 0, false, true, "0");
+    try (SimulatorServer server =
+        new SimulatorServer(
+            new InetSocketAddress("127.0.0.1", 0),
+            EngineProfiles.named("instant"),
+            model,
+            null,
+            false,
+            0,
+            Clock.systemUTC(),
+            clock,
+            null)) {
+      starting.set(false);
+      URI uri = URI.create("http://127.0.0.1:" + server.port());
+      assertThat(WireProbe.exchange(uri, request(true)).body()).endsWith("data: [DONE]\n\n");
     }
   }
 
