@@ -83,4 +83,33 @@ public final class ConfigFolder {
             + pool
             + "}\n");
   }
+
+  /** An OpenAI-compatible provider whose key lies in {@code secrets/SECRET/KEY}. */
+  public ConfigFolder provider(String name, String endpoint, String secret, String key)
+      throws IOException {
+    return write(
+        "provider-" + name + ".yaml",
+        HEAD.formatted("InferenceProvider", name)
+            + "  type: OpenAICompatible\n  endpoint: "
+            + endpoint
+            + "\n  credentials: {apiKey: {secret: {name: "
+            + secret
+            + ", key: "
+            + key
+            + "}}}\n");
+  }
+
+  public ConfigFolder providerBackend(
+      String name, String provider, String providerModel, String... models) throws IOException {
+    return write(
+        "backend-" + name + ".yaml",
+        HEAD.formatted("GatewayBackend", name)
+            + "  models: ["
+            + String.join(", ", models)
+            + "]\n  provider: {name: "
+            + provider
+            + ", model: "
+            + providerModel
+            + "}\n");
+  }
 }

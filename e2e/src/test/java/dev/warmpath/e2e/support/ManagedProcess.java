@@ -39,6 +39,10 @@ public final class ManagedProcess implements AutoCloseable {
     return new ManagedProcess(name, builder.start(), log);
   }
 
+  public String name() {
+    return name;
+  }
+
   public long pid() {
     return process.pid();
   }

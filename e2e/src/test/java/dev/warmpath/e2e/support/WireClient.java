@@ -118,6 +118,11 @@ public final class WireClient implements AutoCloseable {
     return in.read() < 0;
   }
 
+  /** How long a read may wait. */
+  public void patience(Duration patience) throws IOException {
+    socket.setSoTimeout((int) patience.toMillis());
+  }
+
   /** Breaks off with a reset, as a killed client does. */
   public void reset() throws IOException {
     socket.setSoLinger(true, 0);

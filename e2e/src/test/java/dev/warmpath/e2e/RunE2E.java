@@ -1,0 +1,178 @@
+package dev.warmpath.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.warmpath.e2e.support.ConfigFolder;
+import dev.warmpath.e2e.support.ManagedProcess;
+import dev.warmpath.e2e.support.Ports;
+import dev.warmpath.e2e.support.Repository;
+import dev.warmpath.e2e.support.ScriptedWorker;
+import dev.warmpath.e2e.support.Scripts;
+import dev.warmpath.e2e.support.Warmpath;
+import dev.warmpath.e2e.support.WireClient;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@code bin/warmpath run} serves a folder, and leaves nothing behind when it is stopped. */
+class RunE2E {
+
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  @TempDir private Path folder;
+  private ScriptedWorker worker;
+  private ConfigFolder config;
+  private final InetSocketAddress gateway =
+      new InetSocketAddress(InetAddress.getLoopbackAddress(), Ports.free());
+
+  @BeforeEach
+  void one_worker() throws IOException {
+    worker = ScriptedWorker.start("tiny", Scripts.vllm());
+    config =
+        new ConfigFolder(folder.resolve("config"))
+            .workerSet("w", List.of(new ConfigFolder.Worker("w0", worker.port())))
+            .pool("tiny", "tiny", "w")
+            .poolBackend("tiny", "tiny", "tiny");
+  }
+
+  @AfterEach
+  void stop() throws IOException {
+    worker.close();
+  }
+
+  private ManagedProcess start(Path runFolder) throws IOException {
+    return ManagedProcess.start(
+        "run",
+        folder,
+        Warmpath.environment(),
+        List.of(
+            Repository.root().resolve("bin/warmpath").toString(),
+            "run",
+            "--config",
+            config.path().toString(),
+            "--listen",
+            "127.0.0.1:" + gateway.getPort(),
+            "--admin",
+            "127.0.0.1:0",
+            "--run-dir",
+            runFolder.toString()));
+  }
+
+  private void awaitServing(ManagedProcess process) {
+    await("the gateway serves")
+        .atMost(PATIENCE)
+        .until(() -> {
+          assertThat(process.isAlive()).as(process.tail()).isTrue();
+          return serves();
+        });
+  }
+
+  private boolean serves() {
+    try {
+      return WireClient.post(
+                  gateway,
+                  "/v1/chat/completions",
+                  "{\"model\":\"tiny\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}")
+              .status()
+          == 200;
+    } catch (IOException notYet) {
+      return false;
+    }
+  }
+
+  @ParameterizedTest(name = "SIG{0}")
+  @ValueSource(strings = {"INT", "TERM"})
+  void it_stops_without_leaving_processes_or_sockets(String signal) throws Exception {
+    Path runFolder = Files.createTempDirectory("wp");
+    try (ManagedProcess process = start(runFolder)) {
+      awaitServing(process);
+      List<ProcessHandle> family = process.family();
+      assertThat(family).as("the command and Envoy").hasSizeGreaterThan(1);
+
+      process.signal(signal);
+
+      int exit = process.waitForExit(PATIENCE);
+      assertThat(exit).as(process.tail()).isIn(0, 130, 143);
+      await("no orphan")
+          .atMost(PATIENCE)
+          .untilAsserted(() -> assertThat(family).noneMatch(ProcessHandle::isAlive));
+      assertThat(sockets(runFolder)).as("left in the run folder").isEmpty();
+      assertThatNobodyListens();
+    }
+  }
+
+  @Test
+  void envoy_does_not_outlive_a_killed_command() throws Exception {
+    Path runFolder = Files.createTempDirectory("wp");
+    try (ManagedProcess process = start(runFolder)) {
+      awaitServing(process);
+      List<ProcessHandle> family = process.family();
+
+      process.kill();
+
+      await("no orphan")
+          .atMost(PATIENCE)
+          .untilAsserted(() -> assertThat(family).noneMatch(ProcessHandle::isAlive));
+    }
+    // What a killed run has left in its folder does not keep the next one from starting.
+    try (ManagedProcess process = start(runFolder)) {
+      awaitServing(process);
+    }
+  }
+
+  @Test
+  void a_taken_port_is_named() throws Exception {
+    try (ServerSocket taken =
+        new ServerSocket(gateway.getPort(), 1, InetAddress.getLoopbackAddress())) {
+      Warmpath.Result result =
+          Warmpath.run(
+              "run",
+              "--config",
+              config.path().toString(),
+              "--listen",
+              "127.0.0.1:" + taken.getLocalPort(),
+              "--run-dir",
+              Files.createTempDirectory("wp").toString());
+
+      assertThat(result.exit()).as(result.output()).isNotZero();
+      assertThat(result.output()).contains(Integer.toString(taken.getLocalPort()));
+    }
+  }
+
+  @Test
+  void a_folder_that_is_not_there_is_named() throws Exception {
+    Warmpath.Result result = Warmpath.run("run", "--config", folder.resolve("absent").toString());
+
+    assertThat(result.exit()).as(result.output()).isNotZero();
+    assertThat(result.output()).contains("absent").doesNotContain("\tat ");
+  }
+
+  private static List<Path> sockets(Path runFolder) throws IOException {
+    if (!Files.exists(runFolder)) {
+      return List.of();
+    }
+    try (Stream<Path> files = Files.walk(runFolder)) {
+      return files.filter(file -> file.toString().endsWith(".sock")).toList();
+    }
+  }
+
+  private void assertThatNobodyListens() throws IOException {
+    try (ServerSocket free =
+        new ServerSocket(gateway.getPort(), 1, InetAddress.getLoopbackAddress())) {
+      assertThat(free.isBound()).isTrue();
+    }
+  }
+}
