@@ -112,4 +112,19 @@ public final class ConfigFolder {
             + providerModel
             + "}\n");
   }
+
+  /** A tenant with one key, in {@code secrets/SECRET/KEY}, that may use models of that glob. */
+  public ConfigFolder tenant(String name, String secret, String key, String modelGlob)
+      throws IOException {
+    return write(
+        "tenant-" + name + ".yaml",
+        HEAD.formatted("InferenceTenant", name)
+            + "  apiKeys: [{secret: {name: "
+            + secret
+            + ", key: "
+            + key
+            + "}}]\n  models: {allow: [\""
+            + modelGlob
+            + "\"]}\n");
+  }
 }
