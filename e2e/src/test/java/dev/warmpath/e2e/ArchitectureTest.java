@@ -108,7 +108,7 @@ class ArchitectureTest {
             "dev.warmpath.extproc.learn..")
         .should()
         .dependOnClassesThat()
-        .resideInAnyPackage("io.envoyproxy..", "io.grpc..", "com.google.protobuf..", "io.netty..")
+        .resideInAnyPackage("io.envoyproxy..", "io.grpc..", "io.netty..")
         .because(
             "Envoy's types stay at the edge, so that replay runs the same decision without a proxy")
         .check(product);
