@@ -98,7 +98,7 @@ def bad_request():
 
 
 def too_large():
-    client.messages.create(model=MODEL, max_tokens=8, messages=[{"role": "user", "content": "x" * (40 << 20)}])
+    client.messages.create(model=MODEL, max_tokens=8, messages=[{"role": "user", "content": "x" * (65 << 20)}])
 
 
 def worker_400():

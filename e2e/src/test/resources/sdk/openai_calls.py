@@ -176,7 +176,7 @@ def bad_request():
 
 
 def too_large():
-    client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": "x" * (40 << 20)}])
+    client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": "x" * (65 << 20)}])
 
 
 def worker_400():

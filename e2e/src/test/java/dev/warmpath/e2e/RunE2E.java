@@ -63,10 +63,10 @@ class RunE2E {
             "run",
             "--config",
             config.path().toString(),
-            "--listen",
-            "127.0.0.1:" + gateway.getPort(),
-            "--admin",
-            "127.0.0.1:0",
+            "--port",
+            Integer.toString(gateway.getPort()),
+            "--admin-port",
+            "0",
             "--run-dir",
             runFolder.toString()));
   }
@@ -142,8 +142,8 @@ class RunE2E {
               "run",
               "--config",
               config.path().toString(),
-              "--listen",
-              "127.0.0.1:" + taken.getLocalPort(),
+              "--port",
+              Integer.toString(taken.getLocalPort()),
               "--run-dir",
               Files.createTempDirectory("wp").toString());
 

@@ -50,9 +50,7 @@ class SdkE2E {
             new ConfigFolder(folder.resolve("config"))
                 .workerSet("w", List.of(new ConfigFolder.Worker("w0", worker.port())))
                 .pool("tiny", "tiny", "w")
-                .poolBackend("tiny", "tiny", "tiny", "team/tiny-27b"),
-            "--body-limit",
-            Integer.toString(32 << 20));
+                .poolBackend("tiny", "tiny", "tiny", "team/tiny-27b"));
     String origin = "http://127.0.0.1:" + stack.gateway().getPort();
     for (Sdk sdk : Sdk.values()) {
       SEEN.put(sdk, sdk.run(sdk == Sdk.ANTHROPIC ? origin : origin + "/v1", "sk-any", "tiny"));

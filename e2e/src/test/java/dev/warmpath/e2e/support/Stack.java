@@ -53,10 +53,10 @@ public final class Stack implements AutoCloseable {
                 "run",
                 "--config",
                 config.path().toString(),
-                "--listen",
-                text(stack.gateway),
-                "--admin",
-                text(stack.admin),
+                "--port",
+                port(stack.gateway),
+                "--admin-port",
+                port(stack.admin),
                 "--run-dir",
                 stack.runFolder.toString()));
     arguments.addAll(List.of(more));
@@ -79,6 +79,8 @@ public final class Stack implements AutoCloseable {
             text(stack.gateway),
             "--admin",
             text(stack.envoyAdmin),
+            "--xds",
+            "unix:" + stack.xdsSocket(),
             "--run-dir",
             stack.runFolder.toString()));
     stack.awaitReadyOrClose();
@@ -93,15 +95,24 @@ public final class Stack implements AutoCloseable {
                 "xds-server",
                 "--config",
                 config.path().toString(),
-                "--run-dir",
-                runFolder.toString()));
+                "--socket",
+                xdsSocket(),
+                "--admin",
+                "127.0.0.1:0"));
   }
 
   public void startProcessor() throws IOException {
     processor =
         start(
             "ext-proc",
-            List.of("ext-proc", "--admin", text(admin), "--run-dir", runFolder.toString()));
+            List.of(
+                "ext-proc",
+                "--admin",
+                text(admin),
+                "--xds",
+                "unix:" + xdsSocket(),
+                "--run-dir",
+                runFolder.toString()));
   }
 
   private ManagedProcess start(String name, List<String> arguments) throws IOException {
@@ -134,6 +145,14 @@ public final class Stack implements AutoCloseable {
 
   private static InetSocketAddress loopback(int port) {
     return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+  }
+
+  private String xdsSocket() {
+    return runFolder.resolve("xds.sock").toString();
+  }
+
+  private static String port(InetSocketAddress address) {
+    return Integer.toString(address.getPort());
   }
 
   private static String text(InetSocketAddress address) {
