@@ -27,7 +27,7 @@ final class ExtProcCommand implements Callable<Integer> {
       names = "--run-dir",
       required = true,
       paramLabel = "DIR",
-      description = "For the socket processor.sock and the last good configuration.")
+      description = "For the socket ext-proc.sock and the last good configuration.")
   private Path runDirectory;
 
   @SuppressWarnings("NullAway.Init")

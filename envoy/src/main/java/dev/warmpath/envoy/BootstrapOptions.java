@@ -42,7 +42,7 @@ public record BootstrapOptions(
   public static final int DEFAULT_MAX_CONNECTIONS = 50_000;
 
   /** Names of the sockets in a run directory. */
-  public static final String PROCESSOR_SOCKET = "processor.sock";
+  public static final String PROCESSOR_SOCKET = "ext-proc.sock";
 
   public static final String XDS_SOCKET = "xds.sock";
   public static final String ADMIN_SOCKET = "envoy-admin.sock";
