@@ -210,14 +210,12 @@ final class EnvoyCommand implements Runnable {
     Terminal terminal = Terminal.standard();
     int cores = Runtime.getRuntime().availableProcessors();
     EnvoyProcess process =
-        EnvoyProcess.start(
-            new EnvoyProcess.Options(
+        Standalone.startEnvoy(new EnvoyProcess.Options(
                 binary(),
                 settings.options(),
                 settings.runDirectory(),
                 concurrency > 0 ? concurrency : cores,
-                logLevel),
-            Duration.ofSeconds(60));
+                logLevel));
     Lifetime lifetime = Lifetime.of(() -> process.stop(grace));
     terminal.line(
         "envoy " + process.pid() + " on port " + process.port() + ", log " + process.logFile());

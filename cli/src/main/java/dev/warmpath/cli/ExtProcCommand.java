@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
     description = "Runs the processor alone, beside an Envoy: reads prompts, predicts, decides.",
     footerHeading = "%nExample:%n",
     footer = {
-      "  warmpath ext-proc --run-dir /run/warmpath --xds unix:/run/warmpath/xds.sock --node-id gateway-1"
+      "  warmpath ext-proc --run-dir /run/warmpath --xds xds.example:18000 --node-id gateway-1"
     })
 final class ExtProcCommand implements Callable<Integer> {
   // Set by picocli.
@@ -30,13 +30,13 @@ final class ExtProcCommand implements Callable<Integer> {
       description = "For the socket ext-proc.sock and the last good configuration.")
   private Path runDirectory;
 
-  @SuppressWarnings("NullAway.Init")
   @Option(
       names = "--xds",
-      required = true,
       paramLabel = "ADDRESS",
-      description = "Control plane: HOST:PORT or unix:FILE.")
-  private String xds;
+      description =
+          "Control plane: HOST:PORT or unix:FILE (default: the socket xds.sock in the run"
+              + " directory).")
+  private @Nullable String xds;
 
   @Option(
       names = "--node-id",
@@ -68,13 +68,22 @@ final class ExtProcCommand implements Callable<Integer> {
     Files.createDirectories(runDirectory);
     ExtProcOptions options =
         ExtProcOptions.defaults(runDirectory, nodeId, nodeCluster)
-            .withControlPlane(controlPlane(xds))
+            .withControlPlane(
+                controlPlane(
+                    xds != null
+                        ? xds
+                        : "unix:" + runDirectory.resolve(BootstrapOptions.XDS_SOCKET)))
             .withAdminAddress(XdsServerCommand.tcp(admin));
     if (listen != null) {
       options = options.withTcpAddress(XdsServerCommand.tcp(listen));
     }
     ExtProcServer server = ExtProcServer.start(options);
-    Lifetime lifetime = Lifetime.of(server);
+    Path socket = options.socket();
+    Lifetime lifetime =
+        Lifetime.of(() -> {
+          server.close();
+          Files.deleteIfExists(socket);
+        });
     Terminal terminal = Terminal.standard();
     terminal.line("processor on unix:" + options.socket());
     if (server.tcpPort() >= 0) {

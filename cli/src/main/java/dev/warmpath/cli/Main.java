@@ -19,6 +19,7 @@ public final class Main {
 
   static CommandLine commandLine() {
     CommandLine line = new CommandLine(new WarmpathCommand());
+    line.addSubcommand(new DemoCommand());
     line.addSubcommand(new RunCommand());
     line.addSubcommand(new ValidateCommand());
     line.addSubcommand(new ExplainCommand());

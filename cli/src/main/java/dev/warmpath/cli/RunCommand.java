@@ -1,6 +1,7 @@
 package dev.warmpath.cli;
 
 import dev.warmpath.crds.resource.Problem;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,11 +49,19 @@ final class RunCommand implements Callable<Integer> {
   private int port;
 
   @Option(
-      names = "--admin-port",
-      defaultValue = "9901",
+      names = "--listen",
+      paramLabel = "HOST:PORT",
+      description = "The same as --host and --port in one.")
+  private @Nullable String listen;
+
+  @Option(
+      names = "--admin",
+      defaultValue = "127.0.0.1:9901",
+      paramLabel = "HOST:PORT",
       description =
-          "Port of decisions, workers and metrics on loopback; another is taken if it is in use (default: ${DEFAULT-VALUE}).")
-  private int adminPort;
+          "Pages: decisions, workers, metrics; another port is taken if it is in use (default:"
+              + " ${DEFAULT-VALUE}).")
+  private String admin = "";
 
   @Option(
       names = "--run-dir",
@@ -85,11 +94,16 @@ final class RunCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     Terminal terminal = Terminal.standard();
+    if (listen != null) {
+      InetSocketAddress address = XdsServerCommand.tcp(listen);
+      host = address.getHostString();
+      port = address.getPort();
+    }
     checkConfiguration(terminal);
     Standalone gateway =
         Standalone.start(
             new Standalone.Options(
-                config, host, port, adminPort, runDirectory, concurrency, envoyLog),
+                config, host, port, XdsServerCommand.tcp(admin), runDirectory, concurrency, envoyLog),
             terminal);
     gateway.grace(grace);
     AutoCloseable announcement = Instances.announce(gateway.adminPages());

@@ -10,8 +10,8 @@ import dev.warmpath.xds.XdsServer;
 import dev.warmpath.xds.XdsServerOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,7 +45,7 @@ final class Standalone implements AutoCloseable {
    *
    * @param configuration folder with the resources
    * @param host and {@code port} that clients connect to; port 0 lets the system choose
-   * @param adminPort of the processor's pages; 0 lets the system choose
+   * @param admin where the processor's pages are; another port is taken if that one is in use
    * @param runDirectory for sockets and logs; null for a temporary one that is deleted at the end
    * @param concurrency Envoy's worker threads, 0 for one a core
    */
@@ -53,7 +53,7 @@ final class Standalone implements AutoCloseable {
       Path configuration,
       String host,
       int port,
-      int adminPort,
+      InetSocketAddress admin,
       @Nullable Path runDirectory,
       int concurrency,
       String envoyLogLevel) {}
@@ -71,6 +71,11 @@ final class Standalone implements AutoCloseable {
       binary = EnvoyBinary.find();
     } catch (EnvoyBinary.MissingException e) {
       throw new CommandException(3, String.valueOf(e.getMessage()));
+    }
+    // Envoy itself would share the port with another Envoy, and each would get some connections.
+    if (!isFree(new InetSocketAddress(options.host(), options.port()))) {
+      throw new CommandException(
+          "cannot listen on " + options.host() + ":" + options.port() + ": the port is in use");
     }
     Standalone gateway = new Standalone(options.runDirectory());
     try {
@@ -110,7 +115,7 @@ final class Standalone implements AutoCloseable {
                   ExtProcServer.start(
                       ExtProcOptions.defaults(runDirectory, nodeId, bootstrap.nodeCluster())
                           .withControlPlane(new ExtProcOptions.ControlPlane.UnixSocket(xdsSocket))
-                          .withAdminAddress(freeOr(options.adminPort())));
+                          .withAdminAddress(freeOr(options.admin())));
               own(server);
               return server;
             });
@@ -122,10 +127,9 @@ final class Standalone implements AutoCloseable {
               int cores = Runtime.getRuntime().availableProcessors();
               int threads = options.concurrency() > 0 ? options.concurrency() : cores;
               EnvoyProcess process =
-                  EnvoyProcess.start(
+                  startEnvoy(
                       new EnvoyProcess.Options(
-                          binary, bootstrap, runDirectory, threads, options.envoyLogLevel()),
-                      ENVOY_START);
+                          binary, bootstrap, runDirectory, threads, options.envoyLogLevel()));
               own(() -> process.stop(grace));
               return process;
             });
@@ -144,21 +148,32 @@ final class Standalone implements AutoCloseable {
         });
   }
 
+  static EnvoyProcess startEnvoy(EnvoyProcess.Options options) throws InterruptedException {
+    try {
+      return EnvoyProcess.start(options, ENVOY_START);
+    } catch (IOException e) {
+      throw new CommandException(String.valueOf(e.getMessage()));
+    }
+  }
+
   private void own(AutoCloseable part) {
     synchronized (parts) {
       parts.push(part);
     }
   }
 
-  /** That port if it is free, else any. */
-  private static InetSocketAddress freeOr(int port) {
-    InetSocketAddress wanted = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
-    try (java.net.ServerSocket probe = new java.net.ServerSocket()) {
+  /** That address if it is free, else any port of it. */
+  static InetSocketAddress freeOr(InetSocketAddress wanted) {
+    return isFree(wanted) ? wanted : new InetSocketAddress(wanted.getAddress(), 0);
+  }
+
+  private static boolean isFree(InetSocketAddress address) {
+    try (ServerSocket probe = new ServerSocket()) {
       probe.setReuseAddress(true);
-      probe.bind(wanted);
-      return wanted;
+      probe.bind(address);
+      return true;
     } catch (IOException e) {
-      return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+      return false;
     }
   }
 
@@ -236,11 +251,14 @@ final class Standalone implements AutoCloseable {
     }
   }
 
+  /** Sockets always; everything where the folder was made here. */
   private void clean() throws IOException {
-    if (ownDirectory && Files.isDirectory(runDirectory)) {
+    if (Files.isDirectory(runDirectory)) {
       try (Stream<Path> all = Files.walk(runDirectory)) {
         for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
-          Files.deleteIfExists(path);
+          if (ownDirectory || path.toString().endsWith(".sock")) {
+            Files.deleteIfExists(path);
+          }
         }
       }
     }

@@ -1,6 +1,7 @@
 package dev.warmpath.cli;
 
 import dev.warmpath.envoy.Address;
+import dev.warmpath.envoy.BootstrapOptions;
 import dev.warmpath.xds.XdsServer;
 import dev.warmpath.xds.XdsServerOptions;
 import dev.warmpath.xds.rollout.RolloutTimes;
@@ -21,7 +22,7 @@ import picocli.CommandLine.Option;
     footerHeading = "%nExamples:%n",
     footer = {
       "  warmpath xds-server --config examples/quickstart --listen 0.0.0.0:18000",
-      "  warmpath xds-server --config /etc/warmpath --socket /run/warmpath/xds.sock"
+      "  warmpath xds-server --config /etc/warmpath --run-dir /run/warmpath"
     })
 final class XdsServerCommand implements Callable<Integer> {
   // Set by picocli.
@@ -33,15 +34,18 @@ final class XdsServerCommand implements Callable<Integer> {
       description = "Folder with resources; secrets in DIR/secrets/NAME/KEY.")
   private Path config;
 
-  @Option(names = "--socket", paramLabel = "FILE", description = "Unix socket to listen on.")
-  private @Nullable Path socket;
+  @Option(
+      names = "--run-dir",
+      paramLabel = "DIR",
+      description = "Listen on the Unix socket xds.sock in this folder.")
+  private @Nullable Path runDirectory;
 
   @Option(names = "--listen", paramLabel = "HOST:PORT", description = "TCP address to listen on.")
   private @Nullable String listen;
 
   @Option(
       names = "--admin",
-      defaultValue = "127.0.0.1:9903",
+      defaultValue = "127.0.0.1:0",
       paramLabel = "HOST:PORT",
       description = "Pages: resources, metrics, health (default: ${DEFAULT-VALUE}).")
   private String admin = "";
@@ -51,8 +55,12 @@ final class XdsServerCommand implements Callable<Integer> {
     if (!Files.isDirectory(config)) {
       throw new CommandException(2, "no such folder: " + config);
     }
-    if (socket == null && listen == null) {
-      throw new CommandException(2, "where to listen? --socket FILE, --listen HOST:PORT or both");
+    if (runDirectory == null && listen == null) {
+      throw new CommandException(2, "where to listen? --run-dir DIR, --listen HOST:PORT or both");
+    }
+    Path socket = null;
+    if (runDirectory != null) {
+      socket = Files.createDirectories(runDirectory).resolve(BootstrapOptions.XDS_SOCKET);
     }
     XdsServer server =
         XdsServer.start(
@@ -63,7 +71,14 @@ final class XdsServerCommand implements Callable<Integer> {
                 tcp(admin),
                 XdsServerOptions.defaultSystemBundle(),
                 RolloutTimes.defaults()));
-    Lifetime lifetime = Lifetime.of(server);
+    Path socketFile = socket;
+    Lifetime lifetime =
+        Lifetime.of(() -> {
+          server.close();
+          if (socketFile != null) {
+            Files.deleteIfExists(socketFile);
+          }
+        });
     Terminal terminal = Terminal.standard();
     if (server.port() >= 0) {
       terminal.line("control plane on port " + server.port());
