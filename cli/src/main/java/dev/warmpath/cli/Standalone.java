@@ -13,6 +13,9 @@ import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -134,18 +137,31 @@ final class Standalone implements AutoCloseable {
               return process;
             });
     envoy = child;
-    terminal.step(
-        "ready",
-        () -> {
-          long deadline = System.nanoTime() + READY.toNanos();
-          while (!extProc.ready()) {
-            if (System.nanoTime() > deadline) {
-              throw new CommandException("the processor did not become ready; see the log above");
-            }
-            Thread.sleep(20);
-          }
-          return extProc;
-        });
+    terminal.step("ready", () -> {
+      awaitServing(extProc, child);
+      return true;
+    });
+  }
+
+  /** The processor has a configuration and is warm, and Envoy's answers come from it. */
+  private static void awaitServing(ExtProcServer processor, EnvoyProcess envoy) throws Exception {
+    long deadline = System.nanoTime() + READY.toNanos();
+    URI models = URI.create("http://127.0.0.1:" + envoy.port() + "/v1/models");
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      HttpRequest probe = HttpRequest.newBuilder(models).timeout(READY).build();
+      // 401 where tenants are configured: that is the processor's answer too.
+      while (!processor.ready()
+          || client.send(probe, HttpResponse.BodyHandlers.discarding()).statusCode() >= 500) {
+        if (System.nanoTime() > deadline) {
+          throw new CommandException(
+              "the gateway did not become ready within "
+                  + READY.toSeconds()
+                  + " s; Envoy's log is "
+                  + envoy.logFile());
+        }
+        Thread.sleep(20);
+      }
+    }
   }
 
   static EnvoyProcess startEnvoy(EnvoyProcess.Options options) throws InterruptedException {
