@@ -47,6 +47,11 @@ final class DemoCommand implements Callable<Integer> {
   /** The model name that clients use. */
   static final String MODEL = "qwen";
 
+  /**
+   * L40S with keys and values in 8 bits: eleven of the documents fit into the cache of a worker.
+   */
+  private static final String PROFILE = "l40s-qwen27b-fp8-kv8";
+
   private static final String SERVED_MODEL = "Qwen/Qwen3.8-27B-FP8";
   private static final Duration RELOAD = Duration.ofSeconds(30);
 
@@ -74,7 +79,8 @@ final class DemoCommand implements Callable<Integer> {
       names = "--time-scale",
       defaultValue = "20",
       paramLabel = "X",
-      description = "How many times faster than a real L40S the workers are (default: ${DEFAULT-VALUE}).")
+      description =
+          "How many times faster than a real L40S the workers are (default: ${DEFAULT-VALUE}).")
   private double timeScale;
 
   @Option(
@@ -87,10 +93,14 @@ final class DemoCommand implements Callable<Integer> {
   @Option(
       names = "--port",
       defaultValue = "8080",
-      description = "Port of the gateway; another is taken if it is in use (default: ${DEFAULT-VALUE}).")
+      description =
+          "Port of the gateway; another is taken if it is in use (default: ${DEFAULT-VALUE}).")
   private int port;
 
-  @Option(names = "--seed", defaultValue = "1", description = "Of the workload (default: ${DEFAULT-VALUE}).")
+  @Option(
+      names = "--seed",
+      defaultValue = "1",
+      description = "Of the workload (default: ${DEFAULT-VALUE}).")
   private long seed;
 
   private final Terminal terminal = Terminal.standard();
@@ -119,7 +129,10 @@ final class DemoCommand implements Callable<Integer> {
     terminal.line(
         terminal.bold("Warmpath demo")
             + String.format(
-                Locale.ROOT, ": %d simulated L40S workers at %.0fx speed\n", workers, timeScale));
+                Locale.ROOT,
+                ": %d simulated L40S workers with Qwen 27B in FP8, at %.0fx speed\n",
+                workers,
+                timeScale));
     List<Simulator> simulators = terminal.step("workers", this::startWorkers);
     Path config = Files.createTempDirectory("warmpath-demo-");
     own(() -> deleteTree(config));
@@ -164,6 +177,7 @@ final class DemoCommand implements Callable<Integer> {
       Simulator simulator =
           Simulator.start(
               SimulatorOptions.defaults()
+                  .withProfile(PROFILE)
                   .withModel(SERVED_MODEL)
                   .withTimeScale(timeScale)
                   .withRecording(SimulatorOptions.Recording.OFF)
@@ -245,16 +259,20 @@ final class DemoCommand implements Callable<Integer> {
     Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 
-  private boolean reload(
-      Path config, List<Simulator> simulators, Standalone gateway, DemoLoad load)
+  private boolean reload(Path config, List<Simulator> simulators, Standalone gateway, DemoLoad load)
       throws Exception {
     writeConfig(config, simulators, "PredictedTTFT");
     long deadline = System.nanoTime() + RELOAD.toNanos();
     while (System.nanoTime() < deadline) {
       load.send(DemoWorkload.body("Are you there?", "Say yes.", 2));
       JsonNode last =
-          JsonMapper.shared().readTree(ExplainCommand.get(gateway.adminPages(), "/decisions?last=1"));
-      if (last.path(0).path("algorithm").asString("").toUpperCase(Locale.ROOT).contains("PREDICTED")) {
+          JsonMapper.shared()
+              .readTree(ExplainCommand.get(gateway.adminPages(), "/decisions?last=1"));
+      if (last.path(0)
+          .path("algorithm")
+          .asString("")
+          .toUpperCase(Locale.ROOT)
+          .contains("PREDICTED")) {
         return true;
       }
       Thread.sleep(50);
@@ -270,8 +288,7 @@ final class DemoCommand implements Callable<Integer> {
                 .header("content-type", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString("{\"kind\":\"restart_cold\"}"))
                 .build();
-        HttpResponse<String> response =
-            client.send(request, HttpResponse.BodyHandlers.ofString());
+        HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
         if (response.statusCode() != 200) {
           throw new CommandException("a simulated worker did not restart: " + response.body());
         }

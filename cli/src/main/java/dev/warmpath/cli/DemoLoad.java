@@ -131,7 +131,13 @@ final class DemoLoad implements AutoCloseable {
           return failed(atNanos, data);
         }
         if (first == 0
-            && !event.path("choices").path(0).path("delta").path("content").asString("").isEmpty()) {
+            && !event
+                .path("choices")
+                .path(0)
+                .path("delta")
+                .path("content")
+                .asString("")
+                .isEmpty()) {
           first = System.nanoTime();
         }
         JsonNode usage = event.path("usage");

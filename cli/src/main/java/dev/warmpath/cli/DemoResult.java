@@ -36,11 +36,8 @@ record DemoResult(
         samples.stream().filter(s -> s.failure() == null).mapToLong(time).max().orElse(0);
     long[] sorted =
         samples.stream()
-            .mapToLong(
-                s ->
-                    s.failure() == null
-                        ? time.applyAsLong(s)
-                        : Math.max(slowest, time.applyAsLong(s)))
+            .mapToLong(s ->
+                s.failure() == null ? time.applyAsLong(s) : Math.max(slowest, time.applyAsLong(s)))
             .sorted()
             .toArray();
     if (sorted.length == 0) {

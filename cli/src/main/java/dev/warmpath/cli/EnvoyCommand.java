@@ -210,7 +210,8 @@ final class EnvoyCommand implements Runnable {
     Terminal terminal = Terminal.standard();
     int cores = Runtime.getRuntime().availableProcessors();
     EnvoyProcess process =
-        Standalone.startEnvoy(new EnvoyProcess.Options(
+        Standalone.startEnvoy(
+            new EnvoyProcess.Options(
                 binary(),
                 settings.options(),
                 settings.runDirectory(),

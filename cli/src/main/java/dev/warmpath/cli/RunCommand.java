@@ -103,7 +103,13 @@ final class RunCommand implements Callable<Integer> {
     Standalone gateway =
         Standalone.start(
             new Standalone.Options(
-                config, host, port, XdsServerCommand.tcp(admin), runDirectory, concurrency, envoyLog),
+                config,
+                host,
+                port,
+                XdsServerCommand.tcp(admin),
+                runDirectory,
+                concurrency,
+                envoyLog),
             terminal);
     gateway.grace(grace);
     AutoCloseable announcement = Instances.announce(gateway.adminPages());

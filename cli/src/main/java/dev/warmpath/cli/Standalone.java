@@ -137,10 +137,12 @@ final class Standalone implements AutoCloseable {
               return process;
             });
     envoy = child;
-    terminal.step("ready", () -> {
-      awaitServing(extProc, child);
-      return true;
-    });
+    terminal.step(
+        "ready",
+        () -> {
+          awaitServing(extProc, child);
+          return true;
+        });
   }
 
   /** The processor has a configuration and is warm, and Envoy's answers come from it. */
