@@ -31,6 +31,7 @@ import dev.cel.runtime.CelFunctionBinding;
 import dev.cel.runtime.CelRuntime;
 import dev.cel.runtime.CelRuntimeFactory;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -53,6 +54,7 @@ public final class CelEnvironments {
   /** Characters of one expression; the schema states the same. */
   static final int MAX_LENGTH = 4096;
 
+  private static final int MAX_REMEMBERED = 4096;
   private static final int MAX_DEPTH = 32;
   private static final int MAX_NODES = 1000;
   private static final int MAX_LOOP_STEPS = 1000;
@@ -123,6 +125,17 @@ public final class CelEnvironments {
   private static final String HEADER_FUNCTION = "header";
   private static final String HEADER_OVERLOAD = "request_header_string";
 
+  private record Source(String expression, Scope scope) {}
+
+  // A change of one resource compiles every policy again: a check takes milliseconds.
+  private static final Map<Source, CelResult> RECENT =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Source, CelResult> eldest) {
+          return size() > MAX_REMEMBERED;
+        }
+      };
+
   private static final Map<Scope, CelCompiler> COMPILERS = new EnumMap<>(Scope.class);
 
   /**
@@ -150,6 +163,21 @@ public final class CelEnvironments {
 
   /** Checks an expression. The outcome depends on the two arguments only. */
   public static CelResult compile(String expression, Scope scope) {
+    Source source = new Source(expression, scope);
+    synchronized (RECENT) {
+      CelResult known = RECENT.get(source);
+      if (known != null) {
+        return known;
+      }
+    }
+    CelResult result = check(expression, scope);
+    synchronized (RECENT) {
+      RECENT.put(source, result);
+    }
+    return result;
+  }
+
+  private static CelResult check(String expression, Scope scope) {
     if (expression.length() > MAX_LENGTH) {
       return new CelProblem(1, 1, "longer than " + MAX_LENGTH + " characters");
     }

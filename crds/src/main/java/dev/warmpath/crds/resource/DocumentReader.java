@@ -293,7 +293,7 @@ final class DocumentReader {
     mapping
         .entries()
         .forEach((key, entry) -> {
-          if (!known.contains(key)) {
+          if (!known.contains(key) && findings.size() < SpecBinder.MAX_PROBLEMS) {
             error(
                 entry.keyLine(),
                 FieldPath.child(path, key),
@@ -387,7 +387,7 @@ final class DocumentReader {
   }
 
   private static String shorten(String text) {
-    return text.length() <= 80 ? text : text.substring(0, 80) + "…";
+    return FieldPath.printable(text.length() <= 80 ? text : text.substring(0, 80) + "…");
   }
 
   private void error(int line, String field, Reason reason, String message) {

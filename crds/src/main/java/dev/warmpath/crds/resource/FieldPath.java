@@ -24,10 +24,23 @@ final class FieldPath {
         && key.chars().allMatch(c -> Character.isLetterOrDigit(c) || c == '_' || c == '-');
   }
 
-  private static String printable(String text) {
+  /** Without what a terminal would obey. */
+  static String printable(String text) {
     StringBuilder shown = new StringBuilder();
-    text.codePoints()
-        .forEach(c -> shown.appendCodePoint(c >= ' ' && Character.isDefined(c) ? c : '\uFFFD'));
+    text.codePoints().forEach(c -> shown.appendCodePoint(isPrintable(c) ? c : '\uFFFD'));
     return shown.toString();
+  }
+
+  private static boolean isPrintable(int codePoint) {
+    return switch (Character.getType(codePoint)) {
+      case Character.CONTROL,
+          Character.FORMAT,
+          Character.SURROGATE,
+          Character.UNASSIGNED,
+          Character.LINE_SEPARATOR,
+          Character.PARAGRAPH_SEPARATOR ->
+          false;
+      default -> true;
+    };
   }
 }

@@ -21,7 +21,6 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
@@ -82,6 +81,7 @@ final class RecordSchema {
    * One component.
    *
    * @param defaultText YAML of the value of an absent field; null where there is none
+   * @param defaultNode the default as the reader would have read it
    * @param absent what stands in the record when the field is absent and has no default
    * @param mayBeAbsent absent means null (or empty, for a list or map), not a fault
    */
@@ -91,28 +91,10 @@ final class RecordSchema {
       boolean required,
       boolean mayBeAbsent,
       @Nullable String defaultText,
+      @Nullable YamlNode defaultNode,
       @Nullable Object absent,
       Limits limits,
-      String description) {
-
-    /** The default as the reader would have read it, or null. */
-    @Nullable YamlNode defaultNode() {
-      if (defaultText == null) {
-        return null;
-      }
-      return switch (shape) {
-        case Shape.Text text -> textNode();
-        case Shape.Choice choice -> textNode();
-        case Shape.DurationText duration -> textNode();
-        default -> YamlReader.read(defaultText).getFirst().root();
-      };
-    }
-
-    private YamlNode textNode() {
-      String text = Objects.requireNonNull(defaultText);
-      return new YamlNode.Scalar(0, text, YamlNode.ScalarType.STRING, false);
-    }
-  }
+      String description) {}
 
   private final SequencedMap<String, Field> fields = new LinkedHashMap<>();
   private final List<ValidationRule> rules;
@@ -175,9 +157,23 @@ final class RecordSchema {
         required,
         mayBeAbsent,
         defaultValue == null ? null : defaultValue.value(),
+        defaultValue == null ? null : defaultNode(shape, defaultValue.value()),
         absent(shape, nullable),
         Limits.of(annotated),
         description == null ? "" : description.value());
+  }
+
+  private static @Nullable YamlNode defaultNode(Shape shape, String text) {
+    return switch (shape) {
+      case Shape.Text plain -> textNode(text);
+      case Shape.Choice choice -> textNode(text);
+      case Shape.DurationText duration -> textNode(text);
+      default -> YamlReader.read(text).getFirst().root();
+    };
+  }
+
+  private static YamlNode textNode(String text) {
+    return new YamlNode.Scalar(0, text, YamlNode.ScalarType.STRING, false);
   }
 
   private static @Nullable Object absent(Shape shape, boolean nullable) {

@@ -120,7 +120,7 @@ final class SpecBinder {
     mapping
         .entries()
         .forEach((key, entry) -> {
-          if (!schema.fields().containsKey(key)) {
+          if (!schema.fields().containsKey(key) && errors < MAX_PROBLEMS) {
             error(
                 entry.keyLine(),
                 FieldPath.child(path, key),

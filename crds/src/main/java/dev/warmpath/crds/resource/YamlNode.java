@@ -40,7 +40,8 @@ sealed interface YamlNode {
     }
 
     private String shown() {
-      return text.length() <= SHOWN_LENGTH ? text : text.substring(0, SHOWN_LENGTH) + "…";
+      return FieldPath.printable(
+          text.length() <= SHOWN_LENGTH ? text : text.substring(0, SHOWN_LENGTH) + "…");
     }
   }
 

@@ -38,8 +38,11 @@ final class YamlReader {
   /** Code points of one document: the size that etcd takes of one object. */
   static final int MAX_DOCUMENT_LENGTH = 1_500_000;
 
-  private static final LoadSettings SETTINGS =
-      LoadSettings.builder().setCodePointLimit(Integer.MAX_VALUE).setUseMarks(true).build();
+  // The parser's buffer grows by copying: of a small one a long scalar would cost its length
+  // squared.
+  private static final int SHORT = 16_384;
+  private static final LoadSettings FOR_SHORT = settings(1024);
+  private static final LoadSettings FOR_LONG = settings(MAX_DOCUMENT_LENGTH + 1);
 
   private static final ScalarResolver RESOLVER = new CoreSchema().getScalarResolver();
 
@@ -55,6 +58,13 @@ final class YamlReader {
   record Document(int line, @Nullable YamlNode root, List<Fault> faults, String text) {}
 
   private YamlReader() {}
+
+  private static LoadSettings settings(int bufferLength) {
+    return LoadSettings.builder()
+        .setCodePointLimit(Integer.MAX_VALUE)
+        .setBufferSize(bufferLength)
+        .build();
+  }
 
   static List<Document> read(String text) {
     List<Document> documents = new ArrayList<>();
@@ -159,7 +169,7 @@ final class YamlReader {
   }
 
   private static String oneLine(String text) {
-    String line = text.lines().findFirst().orElse("").strip();
+    String line = FieldPath.printable(text.lines().findFirst().orElse("").strip());
     return line.length() <= 200 ? line : line.substring(0, 200) + "…";
   }
 
@@ -203,7 +213,8 @@ final class YamlReader {
     }
 
     @Nullable YamlNode build(String text) {
-      for (Event event : new Parse(SETTINGS).parseString(text)) {
+      for (Event event :
+          new Parse(text.length() < SHORT ? FOR_SHORT : FOR_LONG).parseString(text)) {
         accept(event);
       }
       return root;
@@ -304,7 +315,7 @@ final class YamlReader {
       Mapping.Entry earlier = mapping.entries().get(key);
       if (earlier == null) {
         mapping.entries().put(key, new Mapping.Entry(parent.keyLine, value));
-      } else {
+      } else if (faults.size() < SpecBinder.MAX_PROBLEMS) {
         faults.add(
             new Fault(
                 parent.keyLine,
