@@ -3,6 +3,10 @@ package dev.warmpath.cli;
 import dev.warmpath.benchmarks.BenchCommand;
 import dev.warmpath.benchmarks.replay.ReplayCommand;
 import dev.warmpath.cli.policy.PolicyCommand;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
@@ -14,26 +18,40 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] arguments) {
-    System.exit(commandLine().execute(arguments));
+    System.exit(commandLine(arguments).execute(arguments));
   }
 
-  static CommandLine commandLine() {
+  /** In the order of the help text. */
+  private static Map<String, Supplier<Object>> commands() {
+    Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
+    commands.put("demo", DemoCommand::new);
+    commands.put("run", RunCommand::new);
+    commands.put("validate", ValidateCommand::new);
+    commands.put("explain", ExplainCommand::new);
+    commands.put("sim", SimCommand::new);
+    commands.put("ext-proc", ExtProcCommand::new);
+    commands.put("xds-server", XdsServerCommand::new);
+    commands.put("envoy", EnvoyCommand::new);
+    commands.put("replay", ReplayCommand::new);
+    commands.put("bench", BenchCommand::new);
+    commands.put("version", VersionCommand::new);
+    commands.put("generate-completion", AutoComplete.GenerateCompletion::new);
+    commands.put("train", TrainCommand::new);
+    return commands;
+  }
+
+  /**
+   * The command line for these arguments. Where the first names a command, the others are left out:
+   * reading the annotations of all of them takes longer than most commands do.
+   */
+  static CommandLine commandLine(String... arguments) {
     CommandLine line = new CommandLine(new WarmpathCommand());
-    line.addSubcommand(new DemoCommand());
-    line.addSubcommand(new RunCommand());
-    line.addSubcommand(new ValidateCommand());
-    line.addSubcommand(new ExplainCommand());
-    line.addSubcommand(new PolicyCommand());
-    line.addSubcommand(new SimCommand());
-    line.addSubcommand(new ExtProcCommand());
-    line.addSubcommand(new XdsServerCommand());
-    line.addSubcommand(new EnvoyCommand());
-    line.addSubcommand(new ReplayCommand());
-    line.addSubcommand(new BenchCommand());
-    line.addSubcommand(new VersionCommand());
-    line.addSubcommand(
-        "generate-completion", new CommandLine(new AutoComplete.GenerateCompletion()));
-    line.addSubcommand(new TrainCommand());
+    Map<String, Supplier<Object>> commands = commands();
+    String first = arguments.length == 0 ? "" : arguments[0];
+    if (commands.containsKey(first) && !first.equals("generate-completion")) {
+      commands.keySet().retainAll(Set.of(first));
+    }
+    commands.forEach((name, command) -> line.addSubcommand(name, command.get()));
     ColorScheme colors =
         CommandLine.Help.defaultColorScheme(Terminal.coloured() ? Ansi.ON : Ansi.OFF);
     return line.setColorScheme(colors)
