@@ -32,6 +32,7 @@ public final class Main {
     commands.put("ext-proc", ExtProcCommand::new);
     commands.put("xds-server", XdsServerCommand::new);
     commands.put("envoy", EnvoyCommand::new);
+    commands.put("policy", PolicyCommand::new);
     commands.put("replay", ReplayCommand::new);
     commands.put("bench", BenchCommand::new);
     commands.put("version", VersionCommand::new);

@@ -1,0 +1,187 @@
+package dev.warmpath.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The command line as a user meets it, without starting anything. */
+final class CommandLineTest {
+  private record Outcome(int exit, String out, String err) {}
+
+  private static Outcome execute(String... arguments) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    CommandLine line = Main.commandLine(arguments);
+    line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+    int exit = line.execute(arguments);
+    return new Outcome(exit, out.toString(), err.toString());
+  }
+
+  @Test
+  void versionNamesProductEnvoyAndJvm() {
+    Outcome outcome = execute("version");
+    assertThat(outcome.exit()).isZero();
+    assertThat(outcome.out()).contains("warmpath ", "envoy ", "java ").doesNotContain("${");
+  }
+
+  @Test
+  void everyCommandHasHelpWithAnExample() {
+    for (CommandLine command : Main.commandLine().getSubcommands().values()) {
+      String name = command.getCommandName();
+      if (name.equals("generate-completion") || command.getCommandSpec().usageMessage().hidden()) {
+        continue;
+      }
+      Outcome help = execute(name, "--help");
+      assertThat(help.exit()).as(name).isZero();
+      assertThat(help.out()).as(name).contains("Usage: warmpath " + name);
+      if (command.getSubcommands().isEmpty()) {
+        assertThat(help.out()).as(name).contains("xample");
+      }
+    }
+  }
+
+  @Test
+  void unknownCommandAndOptionAreNamed() {
+    assertThat(execute("serve").exit()).isEqualTo(2);
+    assertThat(execute("serve").err()).contains("serve");
+    assertThat(execute("run", "--config", "x", "--prot", "1").err()).contains("--prot");
+  }
+
+  @Test
+  void completionScriptKnowsTheCommands() {
+    Outcome outcome = execute("generate-completion");
+    assertThat(outcome.exit()).isZero();
+    assertThat(outcome.out()).contains("explain", "xds-server", "--time-scale");
+  }
+
+  @Test
+  void validateSaysWhatIsWrongAndWhere(@TempDir Path folder) throws Exception {
+    Path file = folder.resolve("pool.yaml");
+    Files.writeString(
+        file,
+        """
+        apiVersion: inference.warmpath.dev/v1alpha1
+        kind: InferencePool
+        metadata: {name: qwen}
+        spec:
+          modle: m
+          workerSets: [{name: absent}]
+        """);
+    ValidateCommand.Report report = ValidateCommand.check(List.of(folder));
+    assertThat(report.hasErrors()).isTrue();
+    assertThat(report.problems())
+        .anySatisfy(problem -> {
+          assertThat(problem.toString()).contains("pool.yaml:5", "modle");
+        });
+    assertThat(execute("validate", folder.toString()).exit()).isEqualTo(1);
+  }
+
+  @Test
+  void validateNeedsSomethingToRead(@TempDir Path folder) {
+    assertThat(execute("validate").exit()).isEqualTo(2);
+    assertThat(execute("validate", folder.toString()).err()).contains("no *.yaml");
+    assertThat(execute("validate", folder.resolve("absent").toString()).err()).contains("absent");
+  }
+
+  @Test
+  void failuresAreSentencesNotStackTraces(@TempDir Path folder) {
+    Outcome run = execute("run", "--config", folder.resolve("absent").toString());
+    assertThat(run.exit()).isEqualTo(2);
+    assertThat(run.err()).contains("no such folder").doesNotContain("\tat ");
+    Outcome explain = execute("explain", "x", "--admin", "http://127.0.0.1:1");
+    assertThat(explain.exit()).isEqualTo(1);
+    assertThat(explain.err()).contains("no gateway at").doesNotContain("\tat ");
+    assertThat(execute("explain").exit()).isEqualTo(2);
+    assertThat(execute("xds-server", "--config", folder.toString()).err()).contains("--run-dir");
+    assertThat(execute("envoy", "render", "--body-limit", "10").err()).contains("1048576");
+  }
+
+  @Test
+  void renderPrintsTheBootstrapWithTheGivenAddresses() {
+    Outcome outcome = execute("envoy", "render", "--listen", "0.0.0.0:80", "--run-dir", "/run/wp");
+    assertThat(outcome.exit()).isZero();
+    assertThat(outcome.out())
+        .contains(
+            "address: \"0.0.0.0\", port_value: 80", "/run/wp/ext-proc.sock", "/run/wp/xds.sock");
+  }
+
+  @Test
+  void durationsAreReadAsInResources() {
+    DurationConverter converter = new DurationConverter();
+    assertThat(converter.convert("250ms")).isEqualTo(Duration.ofMillis(250));
+    assertThat(converter.convert("1.5s")).isEqualTo(Duration.ofMillis(1500));
+    assertThat(converter.convert("2m")).isEqualTo(Duration.ofMinutes(2));
+    assertThat(execute("run", "--config", "x", "--grace", "soon").err()).contains("no duration");
+  }
+
+  @Test
+  void decisionIsReadable() {
+    String record =
+        """
+        {"id":"d1","requestId":"r","at":"2026-11-29T20:12:55.760Z","operation":"CHAT_COMPLETIONS",
+         "tenant":"team-a","model":"qwen","upstreamModel":"Qwen/Q","promptTokens":16269,
+         "candidates":[
+          {"worker":"w0","rank":1,"inFlight":2,"cachedTokens":15680,"queueSeconds":0.0,
+           "workSeconds":0.022,"frontEndSeconds":0.03,"stepSeconds":0.004,"predictedSeconds":0.0568},
+          {"worker":"w2","rank":2,"inFlight":6,"cachedTokens":0,"queueSeconds":1.5,
+           "workSeconds":0.244,"predictedSeconds":1.779}],
+         "candidateCount":3,"removed":[],"algorithm":"PredictedTTFT","policy":{"labels":{}},
+         "attempts":[{"worker":"w0"}],"decisionMicros":265.5,"outcome":"COMPLETED",
+         "predictedTtftSeconds":0.0517,"actualTtftSeconds":0.0633,"totalSeconds":0.633,
+         "usage":{"promptTokens":16269,"cachedTokens":15680,"completionTokens":256}}
+        """;
+    String text = String.join("\n", DecisionView.one(JsonMapper.shared().readTree(record)));
+    assertThat(text)
+        .contains(
+            "decision d1",
+            "completed",
+            "tenant team-a",
+            "->  w0",
+            "1.78 s",
+            "chosen by PredictedTTFT among 3",
+            "first token after 63.3 ms (predicted 51.7 ms)",
+            "15680 of them cached");
+    String list =
+        String.join("\n", DecisionView.list(JsonMapper.shared().readTree("[" + record + "]")));
+    assertThat(list).contains("20:12:55.760", "d1", "w0", "51.7 ms", "completed");
+    assertThat(DecisionView.list(JsonMapper.shared().readTree("[]")))
+        .containsExactly("no decision yet");
+  }
+
+  @Test
+  void failedRequestsNeverLookFast() {
+    List<DemoLoad.Sample> samples =
+        List.of(
+            new DemoLoad.Sample(1_000_000, 2_000_000, 10, 5, null),
+            new DemoLoad.Sample(3_000_000, 4_000_000, 10, 5, null),
+            new DemoLoad.Sample(10, 10, 0, 0, "503"),
+            new DemoLoad.Sample(10, 10, 0, 0, "503"));
+    DemoResult result = DemoResult.of(samples);
+    assertThat(result.failed()).isEqualTo(2);
+    assertThat(result.ttftP50Millis()).isEqualTo(3.0);
+    assertThat(result.cachedRatio()).isEqualTo(0.5);
+  }
+
+  @Test
+  void demoWorkloadFollowsFromItsSeed() {
+    DemoWorkload one = new DemoWorkload(7, 40, 6);
+    DemoWorkload same = new DemoWorkload(7, 40, 6);
+    assertThat(one.requests())
+        .isEqualTo(same.requests())
+        .isNotEqualTo(new DemoWorkload(8, 40, 6).requests());
+    assertThat(one.body(one.requests().getFirst()))
+        .isEqualTo(same.body(same.requests().getFirst()))
+        .hasSizeGreaterThan(64_000);
+    long last = one.requests().getLast().arrivalNanos();
+    assertThat(last / 1e9).isBetween(3.0, 14.0);
+  }
+}
