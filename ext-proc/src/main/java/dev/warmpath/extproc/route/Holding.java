@@ -32,7 +32,7 @@ public final class Holding implements AutoCloseable {
     this.room = room;
     this.decisions = decisions;
     this.nanoClock = nanoClock;
-    var unused =
+    var _ =
         decisions.scheduleWithFixedDelay(
             this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
   }
@@ -112,7 +112,7 @@ public final class Holding implements AutoCloseable {
       Supplier<Decision> gone) {
     CompletableFuture<Decision> result = new CompletableFuture<>();
     Runnable[] innerGone = new Runnable[1];
-    var unused =
+    var _ =
         ready.whenCompleteAsync(
             (value, failure) -> {
               if (result.isDone()) {
@@ -129,7 +129,7 @@ public final class Holding implements AutoCloseable {
                 synchronized (innerGone) {
                   innerGone[0] = deferred.clientGone();
                 }
-                var chained =
+                var _ =
                     deferred
                         .decision()
                         .whenComplete((late, broken) -> {

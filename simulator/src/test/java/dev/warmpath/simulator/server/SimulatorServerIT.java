@@ -13,6 +13,7 @@ import dev.warmpath.simulator.conformance.WireRequest;
 import dev.warmpath.simulator.conformance.WireResponse;
 import dev.warmpath.simulator.engine.EngineProfiles;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Clock;
@@ -154,7 +155,7 @@ class SimulatorServerIT {
     ServedModel model = new ServedModel(List.of("tiny"), "tiny", 1 << 20, 4, 0, false, true, "0");
     try (SimulatorServer server =
         new SimulatorServer(
-            new InetSocketAddress("127.0.0.1", 0),
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
             EngineProfiles.named("instant"),
             model,
             null,
