@@ -5,17 +5,23 @@ import dev.warmpath.simulator.text.TokenBuffer;
 import dev.warmpath.simulator.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Turns bodies into {@link Generation}s or errors. */
 public final class RequestReader {
   private static final int LONGEST_STRING = 100_000_000;
   private static final int MOST_CHOICES = 64;
+  private static final Set<String> PROMPT_FIELDS =
+      Set.of("messages", "prompt", "input", "system", "instructions");
 
   private final ServedModel model;
   private final Tokenizer tokenizer;
@@ -39,7 +45,7 @@ public final class RequestReader {
   /** The body as JSON. */
   public JsonNode json(byte[] body) throws ApiException {
     try {
-      JsonNode node = mapper.readTree(body);
+      JsonNode node = model.countOnly() ? withoutPrompt(body) : mapper.readTree(body);
       if (node.isObject()) {
         return node;
       }
@@ -55,6 +61,35 @@ public final class RequestReader {
           e.getLocation() == null
               ? body.length
               : (int) Math.max(0, e.getLocation().getByteOffset()));
+    }
+  }
+
+  /**
+   * The same with an empty text or list in place of each part that may be long; skipping it costs a
+   * fraction of reading it.
+   */
+  private JsonNode withoutPrompt(byte[] body) {
+    try (JsonParser parser = mapper.createParser(body)) {
+      if (parser.nextToken() != JsonToken.START_OBJECT) {
+        return mapper.readTree(body);
+      }
+      ObjectNode node = mapper.createObjectNode();
+      while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+        String name = parser.currentName();
+        JsonToken value = parser.nextToken();
+        if (!PROMPT_FIELDS.contains(name)) {
+          JsonNode read = parser.readValueAsTree();
+          node.set(name, read);
+        } else if (value == JsonToken.START_ARRAY) {
+          parser.skipChildren();
+          node.putArray(name);
+        } else {
+          parser.skipChildren();
+          node.put(name, "");
+        }
+      }
+      // Nothing may follow; if something does, the ordinary way says what is wrong with it.
+      return parser.nextToken() == null ? node : mapper.readTree(body);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.warmpath.simulator.api;
 
+import java.util.HexFormat;
 import java.util.List;
 
 /**
@@ -36,7 +37,6 @@ public record ServedModel(
 
   /** The fingerprint in answers. */
   String fingerprint() {
-    return String.format(
-        java.util.Locale.ROOT, "vllm-%s-%08x", version, (int) (seed * 0x9E3779B9L));
+    return "vllm-" + version + "-" + HexFormat.of().toHexDigits((int) (seed * 0x9E3779B9L));
   }
 }

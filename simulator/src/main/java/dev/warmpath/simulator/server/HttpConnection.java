@@ -22,12 +22,14 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.ScheduledFuture;
-import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One connection. Collects a request with its body, hands it on, writes the response. Requests that
@@ -36,6 +38,7 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings(
     "FutureReturnValueIgnored") // A failed write closes the connection, and that is heard of.
 final class HttpConnection extends ChannelInboundHandlerAdapter {
+  private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
   private static final int LARGEST_BODY = 64 << 20;
   private static final int INITIAL_BODY = 4096;
 
@@ -43,7 +46,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   private final ArrayDeque<HttpObject> early = new ArrayDeque<>();
   private @Nullable ChannelHandlerContext context;
   private @Nullable HttpRequest head;
-  private @Nullable ByteArrayOutputStream body;
+  private @Nullable BodyBuffer body;
   private @Nullable Exchange current;
   private @Nullable ScheduledFuture<?> idleTimer;
   private boolean unflushed;
@@ -70,6 +73,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    if (!(cause instanceof IOException)) {
+      LOG.error("connection failed", cause);
+    }
     context.close();
   }
 
@@ -114,7 +120,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
       reject(413, "Request Entity Too Large");
       return;
     }
-    body = new ByteArrayOutputStream(length < 0 ? INITIAL_BODY : (int) length);
+    body = new BodyBuffer(length < 0 ? INITIAL_BODY : (int) length);
     if (HttpUtil.is100ContinueExpected(request) && context != null) {
       context.writeAndFlush(
           new DefaultFullHttpResponse(
@@ -130,15 +136,12 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
       reject(413, "Request Entity Too Large");
       return;
     }
-    byte[] bytes =
-        ByteBufUtil.getBytes(content, content.readerIndex(), content.readableBytes(), false);
-    // A heap buffer may be handed out with its own array, which is larger than the content.
-    body.write(bytes, 0, content.readableBytes());
+    body.append(content);
   }
 
   private void complete(HttpRequest request) {
     long arrivalNanos = server.nowNanos();
-    byte[] bytes = body == null ? new byte[0] : body.toByteArray();
+    byte[] bytes = body == null ? new byte[0] : body.toBytes();
     head = null;
     body = null;
     Exchange exchange =

@@ -14,10 +14,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.databind.JsonNode;
 
 /** Which path does what. */
 final class Routes {
+  private static final Logger LOG = LoggerFactory.getLogger(Routes.class);
+
   /** Handles one exchange. */
   private interface Handler {
     void handle(Exchange exchange) throws ApiException;
@@ -98,6 +102,9 @@ final class Routes {
       route.handler.handle(exchange);
     } catch (ApiException e) {
       exchange.json(e.status(), e.body());
+    } catch (RuntimeException e) {
+      LOG.error("{} {} failed", exchange.method(), exchange.path(), e);
+      exchange.json(500, Errors.error("Internal server error", "InternalServerError", null, 500));
     }
   }
 
