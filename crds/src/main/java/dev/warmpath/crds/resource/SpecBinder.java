@@ -261,7 +261,13 @@ final class SpecBinder {
       return Bound.NOTHING;
     }
     double value = number.doubleValue();
-    return new Bound(type == BigDecimal.class ? (Object) number : (Object) value, value);
+    return new Bound(type == BigDecimal.class ? (Object) normal(number) : (Object) value, value);
+  }
+
+  /** One value has one form: an API server does not keep the zeros of 0.20. */
+  private static BigDecimal normal(BigDecimal number) {
+    BigDecimal stripped = number.stripTrailingZeros();
+    return stripped.scale() < 0 ? stripped.setScale(0) : stripped;
   }
 
   private static String unquoteHint(YamlNode node, Pattern pattern) {

@@ -260,6 +260,28 @@ class ResourceParserTest {
   }
 
   @Test
+  void aPriceIsTheSameHoweverItIsWritten() {
+    String backend =
+        HEAD
+            + """
+            kind: GatewayBackend
+            metadata: {name: b}
+            spec:
+              models: [m]
+              pool: {name: p}
+              pricing: {inputPerMillion: %s, outputPerMillion: %s}
+            """;
+
+    ParsedResources zeros = parser.parse("a.yaml", backend.formatted("0.20", "100.0"));
+    ParsedResources plain = parser.parse("a.yaml", backend.formatted("0.2", "1e2"));
+
+    assertThat(zeros.resources()).isEqualTo(plain.resources());
+    assertThat(zeros.resources().backends().getFirst().spec().pricing())
+        .isEqualTo(
+            new BackendSpec.Pricing("USD", new BigDecimal("0.2"), null, new BigDecimal("100")));
+  }
+
+  @Test
   void bareWordsThatKubectlReadsAsBooleansAreWarnedOf() {
     ParsedResources parsed =
         parser.parse(
