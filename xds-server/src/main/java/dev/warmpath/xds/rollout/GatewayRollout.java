@@ -40,6 +40,7 @@ public final class GatewayRollout {
   private final Map<Names.EndpointName, Long> missingEndpointSince = new HashMap<>();
   private long envoySinceNanos;
   private @Nullable Desired desired;
+  private Names desiredNames = Names.NONE;
   private GatewayModel target = GatewayModel.empty();
   private long wakeNanos = Long.MAX_VALUE;
 
@@ -53,6 +54,7 @@ public final class GatewayRollout {
 
   public void desire(Desired newDesired) {
     desired = newDesired;
+    desiredNames = Names.of(newDesired.routing());
   }
 
   public void envoyConnected(long stream, EnvoyView view) {
@@ -174,12 +176,12 @@ public final class GatewayRollout {
       }
       return unlessSent(wanted);
     }
-    Names all = Names.of(wanted);
+    Names all = desiredNames;
     Names usable = usable(all);
     if (waitsFor(all, usable, nowNanos)) {
       return null;
     }
-    return unlessSent(Restriction.restrict(wanted, usable));
+    return unlessSent(Restriction.restrict(wanted, all, usable));
   }
 
   private @Nullable RoutingConfiguration unlessSent(RoutingConfiguration wanted) {

@@ -3,7 +3,9 @@ package dev.warmpath.xds.rollout;
 import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.crds.v1alpha1.LocalRef;
 import dev.warmpath.xds.model.Endpoint;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 
 /** What a processor that routes by a configuration can tell Envoy to use. */
@@ -13,6 +15,8 @@ record Names(Set<String> clusters, Set<EndpointName> endpoints) {
   /** An address inside a cluster. */
   record EndpointName(String cluster, String hostPort) {}
 
+  private record SetName(String namespace, String name) {}
+
   Names {
     clusters = Set.copyOf(clusters);
     endpoints = Set.copyOf(endpoints);
@@ -21,6 +25,10 @@ record Names(Set<String> clusters, Set<EndpointName> endpoints) {
   static Names of(RoutingConfiguration routing) {
     Set<String> clusters = new HashSet<>();
     Set<EndpointName> endpoints = new HashSet<>();
+    Map<SetName, RoutingConfiguration.WorkerSet> sets = new HashMap<>();
+    for (RoutingConfiguration.WorkerSet set : routing.workerSets()) {
+      sets.put(new SetName(set.id().namespace(), set.id().name()), set);
+    }
     for (RoutingConfiguration.Pool pool : routing.pools()) {
       if (pool.spec().workerSets().isEmpty()) {
         continue;
@@ -28,11 +36,11 @@ record Names(Set<String> clusters, Set<EndpointName> endpoints) {
       clusters.add(pool.clusterName());
       for (LocalRef reference : pool.spec().workerSets()) {
         RoutingConfiguration.WorkerSet set =
-            routing.workerSet(pool.id().namespace(), reference.name());
+            sets.get(new SetName(pool.id().namespace(), reference.name()));
         if (set != null) {
-          set.workers()
-              .forEach(
-                  worker -> endpoints.add(new EndpointName(pool.clusterName(), hostPort(worker))));
+          for (RoutingConfiguration.Worker worker : set.workers()) {
+            endpoints.add(new EndpointName(pool.clusterName(), hostPort(worker)));
+          }
         }
       }
     }

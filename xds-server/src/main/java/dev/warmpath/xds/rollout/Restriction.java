@@ -4,8 +4,10 @@ import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.crds.v1alpha1.LocalRef;
 import dev.warmpath.crds.v1alpha1.PoolSpec;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -18,17 +20,20 @@ import java.util.Set;
 final class Restriction {
   private Restriction() {}
 
-  static RoutingConfiguration restrict(RoutingConfiguration routing, Names usable) {
-    if (usable.equals(Names.of(routing))) {
+  /** {@code all} is what the unrestricted configuration names. */
+  static RoutingConfiguration restrict(RoutingConfiguration routing, Names all, Names usable) {
+    if (usable.equals(all)) {
       return routing;
     }
     List<RoutingConfiguration.Pool> pools = new ArrayList<>();
     for (RoutingConfiguration.Pool pool : routing.pools()) {
       pools.add(usable.clusters().contains(pool.clusterName()) ? pool : withoutWorkers(pool));
     }
+    Map<String, List<String>> clusters = clustersBySet(pools);
     List<RoutingConfiguration.WorkerSet> sets = new ArrayList<>();
     for (RoutingConfiguration.WorkerSet set : routing.workerSets()) {
-      sets.add(withUsableWorkers(set, clustersOf(set, pools), usable));
+      String name = set.id().namespace() + "/" + set.id().name();
+      sets.add(withUsableWorkers(set, clusters.getOrDefault(name, List.of()), usable));
     }
     Set<String> gone = new HashSet<>();
     List<RoutingConfiguration.Provider> providers = new ArrayList<>();
@@ -70,13 +75,15 @@ final class Restriction {
         pool.clusterName());
   }
 
-  private static List<String> clustersOf(
-      RoutingConfiguration.WorkerSet set, List<RoutingConfiguration.Pool> pools) {
-    List<String> clusters = new ArrayList<>();
+  /** The clusters that use each worker set, by {@code namespace/name}. */
+  private static Map<String, List<String>> clustersBySet(List<RoutingConfiguration.Pool> pools) {
+    Map<String, List<String>> clusters = new HashMap<>();
     for (RoutingConfiguration.Pool pool : pools) {
-      if (pool.id().namespace().equals(set.id().namespace())
-          && pool.spec().workerSets().contains(new LocalRef(set.id().name()))) {
-        clusters.add(pool.clusterName());
+      for (LocalRef reference : pool.spec().workerSets()) {
+        clusters
+            .computeIfAbsent(
+                pool.id().namespace() + "/" + reference.name(), set -> new ArrayList<>())
+            .add(pool.clusterName());
       }
     }
     return clusters;
