@@ -18,21 +18,25 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description =
-        "Runs the control plane alone: serves a folder of resources to Envoys and processors.",
+        "Runs the control plane alone: serves the resources of a folder, or of a Kubernetes"
+            + " namespace, to Envoys and processors.",
     footerHeading = "%nExamples:%n",
     footer = {
       "  warmpath xds-server --config examples/quickstart --listen 0.0.0.0:18000",
       "  warmpath xds-server --config /etc/warmpath --run-dir /run/warmpath"
     })
 final class XdsServerCommand implements Callable<Integer> {
-  // Set by picocli.
-  @SuppressWarnings("NullAway.Init")
   @Option(
       names = "--config",
-      required = true,
       paramLabel = "DIR",
       description = "Folder with resources; secrets in DIR/secrets/NAME/KEY.")
-  private Path config;
+  private @Nullable Path config;
+
+  @Option(
+      names = "--kubernetes",
+      paramLabel = "NAMESPACE",
+      description = "Instead of a folder: the custom resources of that namespace.")
+  private @Nullable String kubernetes;
 
   @Option(
       names = "--run-dir",
@@ -52,7 +56,11 @@ final class XdsServerCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    if (!Files.isDirectory(config)) {
+    if ((config == null) == (kubernetes == null)) {
+      throw new CommandException(
+          2, "where are the resources? --config DIR or --kubernetes NAMESPACE");
+    }
+    if (config != null && !Files.isDirectory(config)) {
       throw new CommandException(2, "no such folder: " + config);
     }
     if (runDirectory == null && listen == null) {
@@ -62,15 +70,18 @@ final class XdsServerCommand implements Callable<Integer> {
     if (runDirectory != null) {
       socket = Files.createDirectories(runDirectory).resolve(BootstrapOptions.XDS_SOCKET);
     }
+    XdsServerOptions options =
+        new XdsServerOptions(
+            config,
+            socket,
+            listen == null ? null : tcp(listen),
+            tcp(admin),
+            XdsServerOptions.defaultSystemBundle(),
+            RolloutTimes.defaults());
     XdsServer server =
-        XdsServer.start(
-            new XdsServerOptions(
-                config,
-                socket,
-                listen == null ? null : tcp(listen),
-                tcp(admin),
-                XdsServerOptions.defaultSystemBundle(),
-                RolloutTimes.defaults()));
+        kubernetes == null
+            ? XdsServer.start(options)
+            : XdsServer.startOnKubernetes(options, kubernetes);
     Path socketFile = socket;
     Lifetime lifetime =
         Lifetime.of(() -> {

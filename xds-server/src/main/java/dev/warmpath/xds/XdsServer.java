@@ -3,6 +3,7 @@ package dev.warmpath.xds;
 import dev.warmpath.crds.resource.Problem;
 import dev.warmpath.crds.resource.ResourceValidator;
 import dev.warmpath.xds.admin.AdminServer;
+import dev.warmpath.xds.kubernetes.KubernetesSource;
 import dev.warmpath.xds.plan.Plan;
 import dev.warmpath.xds.plan.Planner;
 import dev.warmpath.xds.rollout.Desired;
@@ -99,7 +100,19 @@ public final class XdsServer implements AutoCloseable {
 
   /** Serves a folder. Returns once it listens; whether resources are loaded is {@link #isReady}. */
   public static XdsServer start(XdsServerOptions options) throws IOException {
+    if (options.configuration() == null) {
+      throw new IllegalArgumentException("a folder is needed, or a source");
+    }
     return start(options, new DirectorySource(options.configuration()));
+  }
+
+  /**
+   * Serves the resources of one namespace of the API server that the environment names (in a Pod
+   * its own, else the current kubeconfig).
+   */
+  public static XdsServer startOnKubernetes(XdsServerOptions options, String namespace)
+      throws IOException {
+    return start(options, KubernetesSource.ofEnvironment(namespace));
   }
 
   /** Serves the resources of any source, which is closed with the server. */
@@ -125,6 +138,10 @@ public final class XdsServer implements AutoCloseable {
           next.routing().backends().size(),
           next.routing().policies().size(),
           next.routing().tenants().size());
+    }
+    if (next.routing().tenants().isEmpty()
+        && (before == null || !before.routing().tenants().isEmpty())) {
+      log.warn("there is no InferenceTenant: everybody who reaches the gateway may use it");
     }
     loaded.countDown();
   }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How the control plane runs.
  *
- * @param configuration folder with the resources
+ * @param configuration folder with the resources; null where another source is given
  * @param socket Unix socket of the gRPC server, or null
  * @param listen TCP address of the gRPC server, or null; port 0 takes any
  * @param admin address of the admin pages; port 0 takes any
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param times how long one side of a gateway waits for the other
  */
 public record XdsServerOptions(
-    Path configuration,
+    @Nullable Path configuration,
     @Nullable Path socket,
     @Nullable InetSocketAddress listen,
     InetSocketAddress admin,

@@ -13,6 +13,10 @@ import dev.warmpath.xds.support.Yaml;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -319,6 +323,12 @@ class XdsServerIT {
             .startsWith("503");
         assertThat(provider.received()).hasSize(before);
 
+        String pages = page(server, "/resources") + page(server, "/metrics");
+        assertThat(pages)
+            .contains("\"name\":\"stranger\"", "warmpath_xds_acks_total")
+            .doesNotContain("sk-", "BEGIN CERTIFICATE");
+        assertThat(page(server, "/readyz")).isEqualTo("200 ok\n");
+
         provider.answerWith(200);
         secret("p/key", "sk-rotated");
         eventually(() -> {
@@ -332,6 +342,17 @@ class XdsServerIT {
 
   private static void eventually(org.awaitility.core.ThrowingRunnable assertion) {
     await().atMost(PATIENCE).pollInterval(Duration.ofMillis(100)).untilAsserted(assertion);
+  }
+
+  private static String page(XdsServer server, String path) throws Exception {
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      HttpResponse<String> answer =
+          client.send(
+              HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.adminPort() + path))
+                  .build(),
+              HttpResponse.BodyHandlers.ofString());
+      return answer.statusCode() + " " + answer.body();
+    }
   }
 
   private static String ask(RealEnvoy envoy, String cluster, String destination) {

@@ -22,6 +22,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.Informable;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
@@ -83,10 +84,15 @@ public final class KubernetesSource implements ResourceSource {
   private @Nullable Consumer<SourceSnapshot> listener;
   private @Nullable SourceSnapshot last;
 
-  /** The client stays the caller's to close. */
+  /** The client is closed with the source. */
   public KubernetesSource(KubernetesClient client, String namespace) {
     this.client = client;
     this.namespace = namespace;
+  }
+
+  /** The API server that the environment names. */
+  public static KubernetesSource ofEnvironment(String namespace) {
+    return new KubernetesSource(new KubernetesClientBuilder().build(), namespace);
   }
 
   @Override
@@ -120,6 +126,7 @@ public final class KubernetesSource implements ResourceSource {
     }
     List<Map<?, ? extends SharedIndexInformer<?>>> all = List.of(kinds, pods, slices, secrets);
     all.forEach(informers -> informers.values().forEach(SharedIndexInformer::stop));
+    client.close();
   }
 
   private <T extends HasMetadata> SharedIndexInformer<T> watch(Informable<T> what) {
