@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class GeneratedCrdsTest {
   private static final Path COMMITTED = Path.of("generated");
+  private static final Path CHART = Path.of("..", "helm", "warmpath-crds", "templates");
 
   private static SortedMap<String, String> generated = new TreeMap<>();
 
@@ -27,23 +29,33 @@ class GeneratedCrdsTest {
   static void generate(@TempDir Path scratch) throws IOException {
     generated = CrdYaml.generate(scratch);
     if (Boolean.getBoolean("crds.update")) {
-      Files.createDirectories(COMMITTED);
-      for (Map.Entry<String, String> file : generated.entrySet()) {
-        Files.writeString(COMMITTED.resolve(file.getKey()), file.getValue());
+      for (Path folder : List.of(COMMITTED, CHART)) {
+        Files.createDirectories(folder);
+        for (Map.Entry<String, String> file : generated.entrySet()) {
+          Files.writeString(folder.resolve(file.getKey()), file.getValue());
+        }
       }
     }
   }
 
   @Test
   void theCommittedFilesAreWhatTheRecordsGive() throws IOException {
-    SortedMap<String, String> committed = new TreeMap<>();
-    try (Stream<Path> files = Files.list(COMMITTED)) {
+    assertThat(contents(COMMITTED)).isEqualTo(generated);
+  }
+
+  @Test
+  void theChartInstallsTheSameFiles() throws IOException {
+    assertThat(contents(CHART)).isEqualTo(generated);
+  }
+
+  private static SortedMap<String, String> contents(Path folder) throws IOException {
+    SortedMap<String, String> contents = new TreeMap<>();
+    try (Stream<Path> files = Files.list(folder)) {
       for (Path file : files.toList()) {
-        committed.put(file.getFileName().toString(), Files.readString(file));
+        contents.put(String.valueOf(file.getFileName()), Files.readString(file));
       }
     }
-
-    assertThat(committed).isEqualTo(generated);
+    return contents;
   }
 
   @Test
