@@ -172,6 +172,11 @@ final class DigitGroups {
     return single || pairs || to - from < 4;
   }
 
+  /** {@code 0.123456}: the whole row is one number with a point. */
+  boolean isDecimal() {
+    return count == 2 && separator(1) == '.';
+  }
+
   /** Digits behind a decimal point. */
   private boolean isFraction(int group) {
     return separator(group) == '.' && size(group) >= 9;

@@ -1,7 +1,6 @@
 package dev.warmpath.extproc.label;
 
 import java.util.List;
-import java.util.Locale;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
@@ -12,6 +11,9 @@ import java.util.TreeSet;
  */
 final class PiiScanner {
   private static final int CONTEXT_CHARS = 40;
+
+  /** Digits of the shortest number that means a person, IPv4 addresses apart. */
+  private static final int SHORTEST = 7;
 
   private final char[] text;
   private final int length;
@@ -71,13 +73,16 @@ final class PiiScanner {
   /** Everything that starts with or is made of digits; gives where the scan goes on. */
   private int digits(int start) {
     int next = groups.read(start);
-    if (groups.count() == 1 && groups.digits(0, 0) < 5 && !isLetter(start - 1)) {
-      return next; // most numbers
-    }
+    int last = groups.count() - 1;
     if (Ibans.at(text, length, start)) {
       kinds.add("iban");
     }
-    int last = groups.count() - 1;
+    if (isLetter(start - 1) && Letters.codiceFiscale(text, length, start)) {
+      kinds.add("national-id-it");
+    }
+    if (groups.digits(0, last) < SHORTEST && last < 3) {
+      return next; // most numbers
+    }
     for (int from = 0; from <= last; from++) {
       for (int to = from; to <= last && groups.digits(from, to) <= 19; to++) {
         window(from, to);
@@ -85,17 +90,19 @@ final class PiiScanner {
       if (Letters.spanishDni(text, length, groups.start(from), groups.end(from))) {
         kinds.add("national-id-es");
       }
-      if (Letters.codiceFiscale(text, length, groups.start(from))) {
-        kinds.add("national-id-it");
-      }
     }
     phone(last);
     return next;
   }
 
   private void window(int from, int to) {
+    if (groups.isDottedQuad(from, to)
+        && !groups.tainted(from, to)
+        && IpAddresses.isPersonalV4(text, groups, from)) {
+      kinds.add("ip-address");
+    }
     int digits = groups.digits(from, to);
-    if (digits < 7 || groups.tainted(from, to)) {
+    if (digits < SHORTEST || groups.tainted(from, to)) {
       return;
     }
     if (digits >= 14
@@ -105,9 +112,6 @@ final class PiiScanner {
     }
     if (digits == 9 && isSsn(from, to)) {
       kinds.add("us-ssn");
-    }
-    if (groups.isDottedQuad(from, to) && IpAddresses.isPersonalV4(text, groups, from)) {
-      kinds.add("ip-address");
     }
     for (CompiledId compiled : nationalIds) {
       for (NationalId.Shape shape : compiled.shapes()) {
@@ -143,7 +147,7 @@ final class PiiScanner {
           "phone", "tel", "mobile", "cell", "call", "fax", "whatsapp", "handy", "rufnummer", "sms");
 
   private void phone(int last) {
-    if (kinds.contains("phone")) {
+    if (kinds.contains("phone") || groups.isDecimal()) {
       return;
     }
     int start = groups.start(0);
@@ -153,7 +157,7 @@ final class PiiScanner {
     for (int from = 0; from <= last; from++) {
       for (int to = last; to >= from; to--) {
         int digits = groups.digits(from, to);
-        if (digits < 7 || digits > 15 || groups.tainted(from, to)) {
+        if (digits < SHORTEST || digits > 15 || groups.tainted(from, to)) {
           continue;
         }
         boolean found =
@@ -198,13 +202,26 @@ final class PiiScanner {
 
   /** Whether one of these lower-case words stands shortly before. */
   private boolean hasContext(int before, List<String> words) {
-    int from = Math.max(0, before - CONTEXT_CHARS);
-    String context = new String(text, from, before - from).toLowerCase(Locale.ROOT);
-    for (String word : words) {
-      if (context.contains(word)) {
-        return true;
+    for (int i = Math.max(0, before - CONTEXT_CHARS); i < before; i++) {
+      for (String word : words) {
+        if (startsWith(i, before, word)) {
+          return true;
+        }
       }
     }
     return false;
+  }
+
+  private boolean startsWith(int from, int end, String word) {
+    if (from + word.length() > end) {
+      return false;
+    }
+    for (int k = 0; k < word.length(); k++) {
+      char c = text[from + k];
+      if ((c >= 'A' && c <= 'Z' ? c | 0x20 : c) != word.charAt(k)) {
+        return false;
+      }
+    }
+    return true;
   }
 }

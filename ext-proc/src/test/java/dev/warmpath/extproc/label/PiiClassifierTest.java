@@ -67,6 +67,8 @@ class PiiClassifierTest {
         "650.253.0000 | phone",
         "phone: 030 901820 | phone",
         "from 81.2.69.142 today | ip-address",
+        "from 81.2.9.4 | ip-address",
+        "IBAN: DE 89 3704 0044 0532 0130 00 | iban",
         "2a00:1450:4001:82f::200e | ip-address",
         "sk-proj-a1B2c3D4e5F6g7H8i9J0k1 | api-key",
         "AKIAIOSFODNN7EXAMPLE | api-key",
