@@ -101,7 +101,10 @@ public final class ExtProcServer implements AutoCloseable {
               (body, head, tenant) -> classifiers.of(body, head.headers(), tenant),
               decisions,
               InstantSource.system(),
-              holding);
+              holding,
+              metrics);
+      metrics.gauge(MetricNames.WAITING_REQUESTS, waitingRoom::size);
+      metrics.gauge(MetricNames.WAITING_BYTES, waitingRoom::bytes);
 
       DecisionPool pool =
           closing(new DecisionPool(options.decisionThreads(), DECISION_QUEUE_CAPACITY));

@@ -52,6 +52,10 @@ final class DecisionTrace {
     promptBlocks = parsed.fingerprint().blocks();
   }
 
+  PolicyTrace policy() {
+    return policy;
+  }
+
   void policy(PolicyTrace trace) {
     policy = trace;
   }

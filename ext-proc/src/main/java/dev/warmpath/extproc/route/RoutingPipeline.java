@@ -4,6 +4,7 @@ import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.crds.v1alpha1.BackendSpec;
 import dev.warmpath.extproc.inflight.InFlightRequest;
 import dev.warmpath.extproc.label.LabelSource;
+import dev.warmpath.extproc.policy.PolicyObserver;
 import dev.warmpath.extproc.policy.PolicyPlan;
 import dev.warmpath.extproc.policy.PolicyTrace;
 import dev.warmpath.extproc.policy.RequestFacts;
@@ -52,24 +53,28 @@ public final class RoutingPipeline implements RequestRouter {
   private final DecisionLog log;
   private final InstantSource wallClock;
   private final @Nullable Holding holding;
+  private final PolicyObserver observer;
 
   /** A pipeline in which nothing waits: what can't be decided at once is refused. */
   public RoutingPipeline(
       PoolRouter router, Labels labels, DecisionLog log, InstantSource wallClock) {
-    this(router, labels, log, wallClock, null);
+    this(router, labels, log, wallClock, null, trace -> {});
   }
 
   /**
    * @param wallClock for records only; decisions use the router's clock
    * @param holding where requests wait for capacity or a label; null where none may
+   * @param observer counts what policies did
    */
   public RoutingPipeline(
       PoolRouter router,
       Labels labels,
       DecisionLog log,
       InstantSource wallClock,
-      @Nullable Holding holding) {
+      @Nullable Holding holding,
+      PolicyObserver observer) {
     this.holding = holding;
+    this.observer = observer;
     this.router = router;
     this.labels = labels;
     this.log = log;
@@ -166,6 +171,7 @@ public final class RoutingPipeline implements RequestRouter {
     if (decision instanceof Decision.Rejected rejected) {
       trace.refused(rejected.error());
     }
+    observer.planned(trace.policy());
     log.add(head.decisionId(), trace::record);
     return decision;
   }

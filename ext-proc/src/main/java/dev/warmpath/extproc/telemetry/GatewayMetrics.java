@@ -3,6 +3,8 @@ package dev.warmpath.extproc.telemetry;
 import dev.warmpath.extproc.inflight.InFlightRequest.Outcome;
 import dev.warmpath.extproc.inflight.InFlightRequest.Usage;
 import dev.warmpath.extproc.inflight.RequestObserver;
+import dev.warmpath.extproc.policy.PolicyObserver;
+import dev.warmpath.extproc.policy.PolicyTrace;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Gauge;
@@ -33,7 +35,15 @@ import org.jspecify.annotations.Nullable;
  * building names. Thread-safe.
  */
 public final class GatewayMetrics
-    implements StreamMetrics, AccessLogMetrics, ConfigMetrics, ScrapeMetrics, RequestObserver {
+    implements StreamMetrics,
+        AccessLogMetrics,
+        ConfigMetrics,
+        ScrapeMetrics,
+        RequestObserver,
+        PolicyObserver {
+  /** Values that webhooks make up are counted as one beyond this number. */
+  private static final int MAX_LABEL_SERIES = 200;
+
   /** Bounds of GenAI's time to first token. */
   private static final double[] TTFT_BUCKETS_SECONDS = {
     0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 15, 20,
@@ -72,6 +82,8 @@ public final class GatewayMetrics
   private final Map<String, Counter> decisions = new ConcurrentHashMap<>();
   private final Map<Outcome, Counter> outcomes = new EnumMap<>(Outcome.class);
   private final Map<String, ModelMeters> models = new ConcurrentHashMap<>();
+  private final Map<String, Counter> policies = new ConcurrentHashMap<>();
+  private final Map<String, Counter> labels = new ConcurrentHashMap<>();
   private final Timer decisionTime;
   private final Counter deferred;
   private final Counter failed;
@@ -186,6 +198,51 @@ public final class GatewayMetrics
         .computeIfAbsent(kind, any -> registry.counter(MetricNames.DECISIONS, "kind", any))
         .increment();
     decisionTime.record(elapsedNanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** Allocates nothing where no label was asked for, nothing failed and nothing is in shadow. */
+  @Override
+  public void planned(PolicyTrace trace) {
+    for (PolicyTrace.Failure failure : trace.failures()) {
+      String policy = failure.policy().namespace() + "/" + failure.policy().name();
+      policies
+          .computeIfAbsent(
+              policy + '\n' + failure.site(),
+              any ->
+                  registry.counter(
+                      MetricNames.POLICY_FAILURES, "policy", policy, "site", failure.site()))
+          .increment();
+    }
+    for (PolicyTrace.Shadow shadow : trace.shadows()) {
+      String policy = shadow.policy().namespace() + "/" + shadow.policy().name();
+      policies
+          .computeIfAbsent(
+              policy + '\n' + shadow.changed(),
+              any ->
+                  registry.counter(
+                      MetricNames.POLICY_SHADOW,
+                      "policy",
+                      policy,
+                      "changed",
+                      Boolean.toString(shadow.changed())))
+          .increment();
+    }
+    trace.labels().forEach((key, label) -> label(key, label.value()));
+  }
+
+  private void label(String key, String value) {
+    String series = labels.size() < MAX_LABEL_SERIES ? key + '\n' + value : key + "\nother";
+    labels
+        .computeIfAbsent(
+            series,
+            any ->
+                registry.counter(
+                    MetricNames.LABELS,
+                    "label",
+                    key,
+                    "value",
+                    series.substring(series.indexOf('\n') + 1)))
+        .increment();
   }
 
   @Override

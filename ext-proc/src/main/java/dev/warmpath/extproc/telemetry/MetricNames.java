@@ -19,6 +19,13 @@ public final class MetricNames {
   public static final String BUFFERED_LIMIT_BYTES = "warmpath_buffered_body_limit_bytes";
   public static final String ACCESS_LOG_ENTRIES = "warmpath_access_log_entries_total";
 
+  // Policies
+  public static final String POLICY_FAILURES = "warmpath_policy_failures_total";
+  public static final String POLICY_SHADOW = "warmpath_policy_shadow_total";
+  public static final String LABELS = "warmpath_labels_total";
+  public static final String WAITING_REQUESTS = "warmpath_waiting_requests";
+  public static final String WAITING_BYTES = "warmpath_waiting_bytes";
+
   // What was served: names of the OpenTelemetry GenAI conventions
   public static final String TTFT_SECONDS = "gen_ai_server_time_to_first_token_seconds";
   public static final String REQUEST_SECONDS = "gen_ai_server_request_duration_seconds";
@@ -65,6 +72,11 @@ public final class MetricNames {
           BUFFERED_BYTES,
           BUFFERED_LIMIT_BYTES,
           ACCESS_LOG_ENTRIES,
+          POLICY_FAILURES,
+          POLICY_SHADOW,
+          LABELS,
+          WAITING_REQUESTS,
+          WAITING_BYTES,
           TTFT_SECONDS,
           REQUEST_SECONDS,
           INPUT_TOKENS,

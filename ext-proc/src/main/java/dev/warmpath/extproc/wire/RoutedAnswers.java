@@ -170,6 +170,8 @@ public final class RoutedAnswers {
 
   private static HeaderMutation.Builder mutations(Decision.Routed routed, boolean foreign) {
     HeaderMutation.Builder headers = HeaderMutation.newBuilder();
+    // What a tenant told the gateway about its prompt is not for upstreams.
+    headers.addRemoveHeaders(GatewayNames.LABELS_HEADER);
     if (routed.clusters().size() == 1) {
       headers
           .addSetHeaders(Headers.set(GatewayNames.CLUSTER_HEADER, routed.clusters().getFirst()))

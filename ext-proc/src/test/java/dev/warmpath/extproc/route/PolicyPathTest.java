@@ -1,0 +1,321 @@
+package dev.warmpath.extproc.route;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.crds.config.GatewayNames;
+import dev.warmpath.crds.config.RoutingConfiguration;
+import dev.warmpath.crds.v1alpha1.BackendSpec;
+import dev.warmpath.crds.v1alpha1.PolicySpec;
+import dev.warmpath.crds.v1alpha1.PolicySpec.OnNoCandidate;
+import dev.warmpath.crds.v1alpha1.PolicySpec.OnNoCandidate.Action;
+import dev.warmpath.crds.v1alpha1.PoolSpec;
+import dev.warmpath.crds.v1alpha1.ProviderSpec;
+import dev.warmpath.extproc.candidate.WorkerGauges;
+import dev.warmpath.extproc.candidate.WorkerId;
+import dev.warmpath.extproc.inflight.InFlightRequest.Outcome;
+import dev.warmpath.extproc.label.Classifier;
+import dev.warmpath.extproc.label.Classifiers;
+import dev.warmpath.extproc.label.PiiClassifier;
+import dev.warmpath.extproc.label.RequestText;
+import dev.warmpath.extproc.queue.WaitingRoom;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Policies on the whole path: bodies in, clusters out. */
+class PolicyPathTest {
+  private static final String CARD = "4111 1111 1111 1111";
+  private static final String PROVIDER = GatewayNames.providerCluster("default", "cloud");
+  private static final List<String> CARRIERS =
+      List.of(
+          "/v1/chat/completions {\"model\":\"qwen-27b\",\"messages\":[{\"role\":\"system\",\"content\":\"%s\"},{\"role\":\"user\",\"content\":\"hi\"}]}",
+          "/v1/chat/completions {\"model\":\"qwen-27b\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"%s\"}]}]}",
+          "/v1/chat/completions {\"model\":\"qwen-27b\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"},{\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"a\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"c\\\":\\\"%s\\\"}\"}}]},{\"role\":\"tool\",\"tool_call_id\":\"a\",\"content\":\"ok\"}]}",
+          "/v1/chat/completions {\"model\":\"qwen-27b\",\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"description\":\"%s\",\"parameters\":{}}}],\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}",
+          "/v1/chat/completions {\"model\":\"qwen-27b\",\"metadata\":{\"a\":\"%s\"},\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}",
+          "/v1/messages {\"model\":\"qwen-27b\",\"max_tokens\":9,\"stream\":true,\"system\":\"%s\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}",
+          "/v1/messages {\"model\":\"qwen-27b\",\"max_tokens\":9,\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"a\",\"content\":\"%s\"}]}]}",
+          "/v1/completions {\"model\":\"qwen-27b\",\"prompt\":\"%s\"}",
+          "/v1/responses {\"model\":\"qwen-27b\",\"instructions\":\"%s\",\"input\":\"hi\"}",
+          "/v1/embeddings {\"model\":\"qwen-27b\",\"input\":[\"hi\",\"%s\"]}");
+
+  private final AtomicLong clock = new AtomicLong();
+  private final PoolRouter router =
+      new PoolRouter(1 << 20, clock::get, InstantSource.system(), new SplittableRandom(1));
+  private final Holding holding =
+      new Holding(
+          new WaitingRoom(new WaitingRoom.Limits(2, 1 << 20), clock::get),
+          Executors.newSingleThreadScheduledExecutor(),
+          clock::get);
+  private int next;
+
+  @AfterEach
+  void close() {
+    holding.close();
+  }
+
+  @Test
+  void personalDataNeverGetsAPlanWithAProvider() {
+    RoutingPipeline pipeline = pipeline(new PiiClassifier());
+    router.apply(configuration(List.of(piiStaysLocal(), burst())), "v1");
+
+    for (String carrier : CARRIERS) {
+      for (boolean busy : new boolean[] {false, true}) {
+        gauges(busy ? 50 : 0, 0.1);
+        Decision with = ask(pipeline, carrier.formatted(CARD));
+        Decision without = ask(pipeline, carrier.formatted("nothing to see"));
+
+        assertThat(clusters(with)).as(carrier).doesNotContain(PROVIDER);
+        assertThat(clusters(without)).as(carrier).contains(PROVIDER);
+        if (busy) {
+          assertThat(((Decision.Rejected) with).error().status()).isEqualTo(503);
+          assertThat(((Decision.Rejected) with).error().code()).isEqualTo("policy_excluded");
+          assertThat(((Decision.Rejected) with).error().message())
+              .contains("'personal-data-stays-here'")
+              .doesNotContain("4111");
+        } else {
+          assertThat(clusters(with)).containsOnly(Configurations.CLUSTER);
+        }
+        end(with);
+        end(without);
+      }
+    }
+  }
+
+  @Test
+  void whatTheClassifierCannotTellStaysToo() {
+    router.apply(configuration(List.of(piiStaysLocal(), burst())), "v1");
+    Classifier broken =
+        new Classifier() {
+          @Override
+          public String key() {
+            return "pii";
+          }
+
+          @Override
+          public Verdict classify(RequestText text) {
+            throw new IllegalStateException("broken");
+          }
+        };
+
+    for (Classifier classifier : new Classifier[] {broken, null}) {
+      RoutingPipeline pipeline = pipeline(classifier);
+      gauges(50, 0.1);
+      assertThat(ask(pipeline, CARRIERS.get(0).formatted("hi")))
+          .isInstanceOf(Decision.Rejected.class);
+    }
+    Decision image =
+        ask(
+            pipeline(new PiiClassifier()),
+            "/v1/chat/completions {\"model\":\"qwen-27b\",\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"AAAA\",\"format\":\"wav\"}}]}]}");
+    assertThat(clusters(image)).doesNotContain(PROVIDER);
+  }
+
+  @Test
+  void aBatchRequestWaitsForRoomAndIsDecidedAnew() {
+    RoutingPipeline pipeline = pipeline(new PiiClassifier());
+    router.apply(configuration(List.of(piiStaysLocal(), batch())), "v1");
+    gauges(0, 0.9);
+
+    Decision.Deferred waiting = (Decision.Deferred) ask(pipeline, CARRIERS.get(0).formatted(CARD));
+    CompletableFuture<Decision> decision = waiting.decision().toCompletableFuture();
+    assertThat(decision).isNotDone();
+    gauges(0, 0.2);
+
+    Decision late = Awaitility.await().until(() -> decision.getNow(null), d -> d != null);
+    assertThat(clusters(late)).containsOnly(Configurations.CLUSTER);
+    end(late);
+  }
+
+  @Test
+  void aReleaseKeepsTheConstraint() {
+    RoutingPipeline pipeline = pipeline(new PiiClassifier());
+    router.apply(configuration(List.of(piiStaysLocal(), batch())), "v1");
+    gauges(0, 0.9);
+    Decision.Deferred waiting = (Decision.Deferred) ask(pipeline, CARRIERS.get(0).formatted(CARD));
+
+    // Now everything local is refused and only the provider would be left.
+    router.apply(configuration(List.of(piiStaysLocal(), burst())), "v2");
+    gauges(50, 0.9);
+
+    Decision late =
+        Awaitility.await()
+            .until(() -> waiting.decision().toCompletableFuture().getNow(null), d -> d != null);
+    assertThat(((Decision.Rejected) late).error().code()).isEqualTo("policy_excluded");
+  }
+
+  @Test
+  void oneWhoLeavesFreesThePlaceAndTooManyAreTurnedAway() {
+    RoutingPipeline pipeline = pipeline(new PiiClassifier());
+    router.apply(configuration(List.of(batch())), "v1");
+    gauges(0, 0.9);
+
+    Decision.Deferred first = (Decision.Deferred) ask(pipeline, CARRIERS.get(0).formatted("a"));
+    Decision second = ask(pipeline, CARRIERS.get(0).formatted("b"));
+    Decision.Rejected third = (Decision.Rejected) ask(pipeline, CARRIERS.get(0).formatted("c"));
+    first.clientGone().run();
+    Decision fourth = ask(pipeline, CARRIERS.get(0).formatted("d"));
+
+    assertThat(third.error().status()).isEqualTo(429);
+    assertThat(third.error().code()).isEqualTo("queue_full");
+    assertThat(third.error().retryAfterSeconds()).isPositive();
+    assertThat(second).isInstanceOf(Decision.Deferred.class);
+    assertThat(fourth).isInstanceOf(Decision.Deferred.class);
+    assertThat(first.decision().toCompletableFuture()).isDone();
+  }
+
+  @Test
+  void theLongestWaitEndsWithThePolicysAnswer() {
+    RoutingPipeline pipeline = pipeline(new PiiClassifier());
+    router.apply(configuration(List.of(batch())), "v1");
+    gauges(0, 0.9);
+    Decision.Deferred waiting = (Decision.Deferred) ask(pipeline, CARRIERS.get(0).formatted("a"));
+
+    clock.addAndGet(TimeUnit.SECONDS.toNanos(61));
+
+    Decision late =
+        Awaitility.await()
+            .until(() -> waiting.decision().toCompletableFuture().getNow(null), d -> d != null);
+    assertThat(((Decision.Rejected) late).error().status()).isEqualTo(529);
+  }
+
+  private RoutingPipeline pipeline(@Nullable Classifier pii) {
+    Classifiers classifiers =
+        new Classifiers(pii == null ? List.of() : List.of(pii), List.of(), clock::get);
+    return new RoutingPipeline(
+        router,
+        (body, head, tenant) -> classifiers.of(body, head.headers(), tenant),
+        new DecisionLog(64),
+        InstantSource.system(),
+        holding,
+        trace -> {});
+  }
+
+  private Decision ask(RoutingPipeline pipeline, String request) {
+    int space = request.indexOf(' ');
+    RequestHead head =
+        new RequestHead(
+            "d" + next++, "r", "POST", request.substring(0, space), "", Map.of(), clock.get());
+    return pipeline.route(head, request.substring(space + 1).getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static List<String> clusters(Decision decision) {
+    return decision instanceof Decision.Routed routed ? routed.clusters() : List.of();
+  }
+
+  private void end(Decision decision) {
+    if (decision instanceof Decision.Routed routed) {
+      routed.request().ended(Outcome.COMPLETED, clock.get());
+    }
+  }
+
+  private static PolicySpec piiStaysLocal() {
+    return policy(
+        900,
+        List.of(
+            new PolicySpec.Constraint(
+                "personal-data-stays-here",
+                "labels.pii != 'absent'",
+                "backend.external",
+                "personal data may not leave the cluster")),
+        null,
+        new OnNoCandidate(Action.Reject, 503, Duration.ofSeconds(5), null));
+  }
+
+  private static PolicySpec burst() {
+    return policy(
+        100,
+        List.of(),
+        List.of(tier("endpoint.queuedPrompts < 8", "qwen-local"), tier(null, "qwen-cloud")),
+        new OnNoCandidate(Action.Reject, 503, null, null));
+  }
+
+  private static PolicySpec batch() {
+    return policy(
+        100,
+        List.of(),
+        List.of(tier("endpoint.kvCacheUsage < 0.7", "qwen-local")),
+        new OnNoCandidate(Action.Queue, 529, null, Duration.ofSeconds(60)));
+  }
+
+  private static PolicySpec.Tier tier(@Nullable String filter, String backend) {
+    return new PolicySpec.Tier(new PolicySpec.BackendSelector(List.of(backend), Map.of()), filter);
+  }
+
+  private static PolicySpec policy(
+      int priority,
+      List<PolicySpec.Constraint> constraints,
+      @Nullable List<PolicySpec.Tier> tiers,
+      OnNoCandidate onNoCandidate) {
+    return new PolicySpec(
+        priority,
+        PolicySpec.Mode.Enforce,
+        new PolicySpec.Match(List.of(), null, List.of(), null),
+        constraints,
+        tiers == null
+            ? null
+            : new PolicySpec.Route(tiers, PolicySpec.Choose.PredictedTTFT, Duration.ZERO),
+        onNoCandidate);
+  }
+
+  private static RoutingConfiguration configuration(List<PolicySpec> policies) {
+    RoutingConfiguration local = Configurations.pool(1, PoolSpec.Algorithm.PredictedTTFT, 1000);
+    List<RoutingConfiguration.Backend> backends =
+        List.of(
+            local.backends().getFirst(),
+            new RoutingConfiguration.Backend(
+                id("qwen-cloud"),
+                new BackendSpec(
+                    List.of("qwen-27b"),
+                    null,
+                    new BackendSpec.ProviderTarget("cloud", "theirs"),
+                    Map.of(),
+                    new BackendSpec.Capabilities(null, true, true),
+                    null,
+                    List.of())));
+    List<RoutingConfiguration.Policy> named = new java.util.ArrayList<>();
+    for (PolicySpec policy : policies) {
+      named.add(new RoutingConfiguration.Policy(id("policy" + named.size()), policy));
+    }
+    return new RoutingConfiguration(
+        local.workerSets(),
+        local.pools(),
+        List.of(
+            new RoutingConfiguration.Provider(
+                id("cloud"),
+                new ProviderSpec(
+                    ProviderSpec.Type.OpenAI,
+                    null,
+                    null,
+                    null,
+                    null,
+                    new ProviderSpec.Limits(100),
+                    Duration.ofMillis(900)),
+                PROVIDER)),
+        backends,
+        named,
+        List.of(),
+        List.of());
+  }
+
+  private static RoutingConfiguration.Id id(String name) {
+    return new RoutingConfiguration.Id("default", name, 1);
+  }
+
+  private void gauges(int waiting, double kvCacheUsage) {
+    router.scraped(
+        new WorkerId("default", "l40s", "w0", ""),
+        new WorkerGauges(0, waiting, kvCacheUsage, null, null, null, null, clock.get()));
+  }
+}
