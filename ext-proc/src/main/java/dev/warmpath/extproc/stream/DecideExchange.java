@@ -14,12 +14,12 @@ import dev.warmpath.extproc.stream.DecideState.Following;
 import dev.warmpath.extproc.stream.DecideState.Question;
 import dev.warmpath.extproc.stream.DecideState.ReadingBody;
 import dev.warmpath.extproc.wire.BodyMode;
+import dev.warmpath.extproc.wire.EnvoyMessage;
 import dev.warmpath.extproc.wire.ImmediateReplies;
 import dev.warmpath.extproc.wire.RequestHeads;
 import dev.warmpath.extproc.wire.ResponseAnswers;
 import dev.warmpath.extproc.wire.ResponseHead;
 import dev.warmpath.extproc.wire.RoutedAnswers;
-import io.envoyproxy.envoy.service.ext_proc.v3.HttpBody;
 import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingRequest;
 import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingResponse;
 import java.util.Map;
@@ -65,7 +65,7 @@ final class DecideExchange implements Exchange {
   }
 
   @Override
-  public synchronized void onMessage(ProcessingRequest message) {
+  public synchronized void onMessage(EnvoyMessage message) {
     try {
       accept(message);
     } catch (RuntimeException e) {
@@ -75,15 +75,19 @@ final class DecideExchange implements Exchange {
     }
   }
 
-  private void accept(ProcessingRequest message) {
-    switch (message.getRequestCase()) {
-      case REQUEST_HEADERS -> onRequestHeaders(message);
-      case REQUEST_BODY -> onRequestBody(message.getRequestBody());
-      case REQUEST_TRAILERS -> onRequestTrailers();
-      case RESPONSE_HEADERS -> onResponseHeaders(message);
-      case RESPONSE_BODY -> onResponseBody(message.getResponseBody());
-      case RESPONSE_TRAILERS -> onResponseTrailers();
-      case REQUEST_NOT_SET -> {}
+  private void accept(EnvoyMessage message) {
+    switch (message) {
+      case EnvoyMessage.Body body when body.ofResponse() -> onResponseBody(body);
+      case EnvoyMessage.Body body -> onRequestBody(body);
+      case EnvoyMessage.Head head -> {
+        switch (head.request().getRequestCase()) {
+          case REQUEST_HEADERS -> onRequestHeaders(head.request());
+          case REQUEST_TRAILERS -> onRequestTrailers();
+          case RESPONSE_HEADERS -> onResponseHeaders(head.request());
+          case RESPONSE_TRAILERS -> onResponseTrailers();
+          case REQUEST_BODY, RESPONSE_BODY, REQUEST_NOT_SET -> {}
+        }
+      }
     }
   }
 
@@ -166,15 +170,15 @@ final class DecideExchange implements Exchange {
     }
   }
 
-  private void onRequestBody(HttpBody body) {
+  private void onRequestBody(EnvoyMessage.Body body) {
     // Some Envoys repeat the last chunk of a FULL_DUPLEX body; by then the state has moved on.
     if (!(state instanceof ReadingBody(RequestHead head, BodyMode mode, Upload upload))) {
       return;
     }
-    if (!accepted(head, upload, upload.add(body.getBody()))) {
+    if (!accepted(head, upload, upload.add(body.bytes()))) {
       return;
     }
-    if (mode == BodyMode.BUFFERED || body.getEndOfStream()) {
+    if (mode == BodyMode.BUFFERED || body.endOfStream()) {
       decide(new Question(head, mode, upload, false, false));
     }
   }
@@ -213,7 +217,7 @@ final class DecideExchange implements Exchange {
   /** Moves to the decision threads, unless too many wait already. */
   private void decide(Question question) {
     state = new Deciding(question, null);
-    if (question.upload().body().size() > SLOW_BODY_BYTES || context.pool().isBusy()) {
+    if (question.upload().size() > SLOW_BODY_BYTES || context.pool().isBusy()) {
       askForMoreTime(question);
     }
     if (!context.pool().tryExecute(() -> decideNow(question))) {
@@ -237,7 +241,7 @@ final class DecideExchange implements Exchange {
         question.upload().release();
         return;
       }
-      body = question.upload().body().toByteArray();
+      body = question.upload().body();
     }
     Decision decision;
     try {
@@ -285,7 +289,7 @@ final class DecideExchange implements Exchange {
                 routed,
                 upload.body(),
                 question.mode(),
-                upload.chunks(),
+                upload.messages(),
                 question.trailers(),
                 foreign)
             .forEach(answers::send);
@@ -372,16 +376,16 @@ final class DecideExchange implements Exchange {
             request, token ? new FirstEventScanner() : null, responseMode != BodyMode.NONE);
   }
 
-  private void onResponseBody(HttpBody body) {
+  private void onResponseBody(EnvoyMessage.Body body) {
     ResponseAnswers.body(body, responseMode).forEach(answers::send);
     if (!(state instanceof Following(InFlightRequest request, FirstEventScanner scanner, _))) {
       return;
     }
     if (scanner != null
-        && FirstTokens.observe(scanner, body.getBody(), request, context.nanoClock().getAsLong())) {
+        && FirstTokens.observe(scanner, body.bytes(), request, context.nanoClock().getAsLong())) {
       state = new Following(request, null, true);
     }
-    if (body.getEndOfStream()) {
+    if (body.endOfStream()) {
       end(request, 200);
     }
   }

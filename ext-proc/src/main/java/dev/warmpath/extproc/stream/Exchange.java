@@ -1,11 +1,11 @@
 package dev.warmpath.extproc.stream;
 
-import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingRequest;
+import dev.warmpath.extproc.wire.EnvoyMessage;
 
 /** The receiving half of one stream. Calls come one after another. */
 interface Exchange {
 
-  void onMessage(ProcessingRequest message);
+  void onMessage(EnvoyMessage message);
 
   /**
    * Envoy closed or reset the stream. It does both after the last answer of a request that went

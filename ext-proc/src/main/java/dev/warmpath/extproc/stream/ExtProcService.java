@@ -1,13 +1,16 @@
 package dev.warmpath.extproc.stream;
 
 import dev.warmpath.crds.config.GatewayNames;
+import dev.warmpath.extproc.wire.EnvoyMessage;
 import io.envoyproxy.envoy.service.ext_proc.v3.ExternalProcessorGrpc;
-import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingRequest;
 import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingResponse;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
+import java.io.IOException;
+import java.io.InputStream;
 
 /**
  * Envoy's ExternalProcessor service: makes one {@link Exchange} for each stream. Built on calls
@@ -18,6 +21,11 @@ public final class ExtProcService {
   private static final Metadata.Key<String> ROLE =
       Metadata.Key.of(GatewayNames.ROLE_KEY, Metadata.ASCII_STRING_MARSHALLER);
 
+  private static final MethodDescriptor<EnvoyMessage, ProcessingResponse> METHOD =
+      ExternalProcessorGrpc.getProcessMethod().toBuilder(
+              new MessageReader(), ExternalProcessorGrpc.getProcessMethod().getResponseMarshaller())
+          .build();
+
   private final StreamContext context;
 
   public ExtProcService(StreamContext context) {
@@ -26,12 +34,12 @@ public final class ExtProcService {
 
   public ServerServiceDefinition bind() {
     return ServerServiceDefinition.builder(ExternalProcessorGrpc.SERVICE_NAME)
-        .addMethod(ExternalProcessorGrpc.getProcessMethod(), this::open)
+        .addMethod(METHOD, this::open)
         .build();
   }
 
-  private ServerCall.Listener<ProcessingRequest> open(
-      ServerCall<ProcessingRequest, ProcessingResponse> call, Metadata headers) {
+  private ServerCall.Listener<EnvoyMessage> open(
+      ServerCall<EnvoyMessage, ProcessingResponse> call, Metadata headers) {
     Answers answers = new CallAnswers(call);
     String role = headers.get(ROLE);
     // Without our role the stream comes from another data plane.
@@ -45,11 +53,11 @@ public final class ExtProcService {
   }
 
   private static final class CallAnswers implements Answers {
-    private final ServerCall<ProcessingRequest, ProcessingResponse> call;
+    private final ServerCall<EnvoyMessage, ProcessingResponse> call;
     private boolean headersSent;
     private boolean completed;
 
-    CallAnswers(ServerCall<ProcessingRequest, ProcessingResponse> call) {
+    CallAnswers(ServerCall<EnvoyMessage, ProcessingResponse> call) {
       this.call = call;
     }
 
@@ -68,7 +76,7 @@ public final class ExtProcService {
         return;
       }
       completed = true;
-      sendHeaders();
+      // Without an answer this is a single frame.
       call.close(Status.OK, new Metadata());
     }
 
@@ -80,7 +88,7 @@ public final class ExtProcService {
     }
   }
 
-  private static final class Listener extends ServerCall.Listener<ProcessingRequest> {
+  private static final class Listener extends ServerCall.Listener<EnvoyMessage> {
     private final Exchange exchange;
     private final Answers answers;
 
@@ -90,7 +98,7 @@ public final class ExtProcService {
     }
 
     @Override
-    public void onMessage(ProcessingRequest message) {
+    public void onMessage(EnvoyMessage message) {
       exchange.onMessage(message);
     }
 
@@ -105,6 +113,26 @@ public final class ExtProcService {
     @Override
     public void onCancel() {
       exchange.onClosed();
+    }
+  }
+
+  /** Only reads: this side never sends requests. */
+  private static final class MessageReader implements MethodDescriptor.Marshaller<EnvoyMessage> {
+    @Override
+    public EnvoyMessage parse(InputStream in) {
+      try {
+        return EnvoyMessage.parse(in);
+      } catch (IOException e) {
+        throw Status.INTERNAL
+            .withDescription("malformed ProcessingRequest")
+            .withCause(e)
+            .asRuntimeException();
+      }
+    }
+
+    @Override
+    public InputStream stream(EnvoyMessage message) {
+      throw new UnsupportedOperationException("the processor only receives requests");
     }
   }
 }

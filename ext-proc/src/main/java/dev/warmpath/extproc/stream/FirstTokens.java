@@ -1,9 +1,9 @@
 package dev.warmpath.extproc.stream;
 
-import com.google.protobuf.ByteString;
 import dev.warmpath.extproc.inflight.InFlightRequest;
 import dev.warmpath.extproc.response.FirstEvent;
 import dev.warmpath.extproc.response.FirstEventScanner;
+import java.nio.ByteBuffer;
 
 /** Turns the begin of an event stream into an event of its request. */
 final class FirstTokens {
@@ -11,8 +11,8 @@ final class FirstTokens {
 
   /** Returns whether nothing more needs to be read. */
   static boolean observe(
-      FirstEventScanner scanner, ByteString chunk, InFlightRequest request, long nowNanos) {
-    return switch (scanner.feed(chunk.asReadOnlyByteBuffer())) {
+      FirstEventScanner scanner, byte[] chunk, InFlightRequest request, long nowNanos) {
+    return switch (scanner.feed(ByteBuffer.wrap(chunk))) {
       case FirstEvent.Undecided ignored -> false;
       case FirstEvent.Token ignored -> {
         request.firstToken(nowNanos);

@@ -1,6 +1,7 @@
 package dev.warmpath.extproc.stream;
 
-import com.google.protobuf.ByteString;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * A request body on its way in, and its share of the {@link BufferBudget}. Guarded by its exchange.
@@ -21,8 +22,9 @@ final class Upload {
   private final BufferBudget budget;
   private final long maxBytes;
   private long reservedBytes;
-  private ByteString body = ByteString.EMPTY;
-  private int chunks;
+  private final List<byte[]> chunks = new ArrayList<>(1);
+  private int size;
+  private int messages;
   private boolean released;
 
   Upload(BufferBudget budget, long maxBytes) {
@@ -48,9 +50,9 @@ final class Upload {
     return Result.ACCEPTED;
   }
 
-  Result add(ByteString chunk) {
-    chunks++;
-    long size = (long) body.size() + chunk.size();
+  /** Takes the array over. */
+  Result add(byte[] chunk) {
+    long size = (long) this.size + chunk.length;
     if (size > maxBytes) {
       return Result.TOO_LARGE;
     }
@@ -60,17 +62,34 @@ final class Upload {
       }
       reservedBytes = size;
     }
-    body = body.concat(chunk);
+    messages++;
+    chunks.add(chunk);
+    this.size = (int) size;
     return Result.ACCEPTED;
   }
 
-  ByteString body() {
-    return body;
+  int size() {
+    return size;
+  }
+
+  /** The whole body; one message's own array, or a copy that joins several. */
+  byte[] body() {
+    if (chunks.size() != 1) {
+      byte[] joined = new byte[size];
+      int position = 0;
+      for (byte[] chunk : chunks) {
+        System.arraycopy(chunk, 0, joined, position, chunk.length);
+        position += chunk.length;
+      }
+      chunks.clear();
+      chunks.add(joined);
+    }
+    return chunks.getFirst();
   }
 
   /** Number of body messages so far. */
-  int chunks() {
-    return chunks;
+  int messages() {
+    return messages;
   }
 
   /** Gives the share back and drops the bytes; idempotent. */
@@ -78,7 +97,7 @@ final class Upload {
     if (!released) {
       released = true;
       budget.release(reservedBytes);
-      body = ByteString.EMPTY;
+      chunks.clear();
     }
   }
 }

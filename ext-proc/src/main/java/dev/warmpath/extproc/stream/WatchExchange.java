@@ -2,8 +2,8 @@ package dev.warmpath.extproc.stream;
 
 import dev.warmpath.extproc.inflight.InFlightRequest;
 import dev.warmpath.extproc.response.FirstEventScanner;
+import dev.warmpath.extproc.wire.EnvoyMessage;
 import dev.warmpath.extproc.wire.ResponseHead;
-import io.envoyproxy.envoy.service.ext_proc.v3.HttpBody;
 import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -29,15 +29,20 @@ final class WatchExchange implements Exchange {
   }
 
   @Override
-  public void onMessage(ProcessingRequest message) {
+  public void onMessage(EnvoyMessage message) {
     if (finished) {
       return;
     }
-    switch (message.getRequestCase()) {
-      case RESPONSE_HEADERS -> onResponseHeaders(message);
-      case RESPONSE_BODY -> onResponseBody(message.getResponseBody());
-      case RESPONSE_TRAILERS -> finish();
-      case REQUEST_HEADERS, REQUEST_BODY, REQUEST_TRAILERS, REQUEST_NOT_SET -> {}
+    switch (message) {
+      case EnvoyMessage.Body body when body.ofResponse() -> onResponseBody(body);
+      case EnvoyMessage.Body ignored -> {}
+      case EnvoyMessage.Head head -> {
+        switch (head.request().getRequestCase()) {
+          case RESPONSE_HEADERS -> onResponseHeaders(head.request());
+          case RESPONSE_TRAILERS -> finish();
+          case REQUEST_HEADERS, REQUEST_BODY, REQUEST_TRAILERS, RESPONSE_BODY, REQUEST_NOT_SET -> {}
+        }
+      }
     }
   }
 
@@ -67,10 +72,10 @@ final class WatchExchange implements Exchange {
     request = decided;
   }
 
-  private void onResponseBody(HttpBody body) {
+  private void onResponseBody(EnvoyMessage.Body body) {
     if (request == null
-        || FirstTokens.observe(scanner, body.getBody(), request, context.nanoClock().getAsLong())
-        || body.getEndOfStream()) {
+        || FirstTokens.observe(scanner, body.bytes(), request, context.nanoClock().getAsLong())
+        || body.endOfStream()) {
       finish();
     }
   }

@@ -32,7 +32,7 @@ public final class WarmUp {
   /** Large bodies take most of the time and warm the same loops. */
   private static final int LARGE_EVERY = 20;
 
-  private static final int LARGE_FROM = 100;
+  private static final int LARGE_FROM = 60;
 
   private static final List<Operation> OPERATIONS =
       List.of(

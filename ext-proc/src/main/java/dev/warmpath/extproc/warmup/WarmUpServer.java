@@ -34,10 +34,10 @@ import org.slf4j.LoggerFactory;
 public final class WarmUpServer {
   private static final Logger LOG = LoggerFactory.getLogger(WarmUpServer.class);
 
-  private static final int LEAST_REQUESTS = 200;
+  private static final int LEAST_REQUESTS = 100;
   private static final int MOST_REQUESTS = 1_000;
-  private static final long ENOUGH_NANOS = TimeUnit.SECONDS.toNanos(4);
-  private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(20);
+  private static final long ENOUGH_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(8);
   private static final long INDEX_BYTES = 4L << 20;
   private static final int MAX_BODY_BYTES = 1 << 20;
   private static final long BUDGET_BYTES = 32L << 20;

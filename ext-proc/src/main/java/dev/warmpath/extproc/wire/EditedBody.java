@@ -5,11 +5,15 @@ import com.google.protobuf.UnsafeByteOperations;
 import dev.warmpath.extproc.route.BodyEdit;
 import java.util.List;
 
-/** Applies byte-span edits to a body without copying what stays. */
+/**
+ * Applies byte-span edits to a body without copying what stays: the result shares the array, which
+ * must not be changed any more.
+ */
 final class EditedBody {
   private EditedBody() {}
 
-  static ByteString apply(ByteString body, List<BodyEdit> edits) {
+  static ByteString apply(byte[] bytes, List<BodyEdit> edits) {
+    ByteString body = UnsafeByteOperations.unsafeWrap(bytes);
     ByteString result = ByteString.EMPTY;
     int position = 0;
     for (BodyEdit edit : edits) {

@@ -1,11 +1,11 @@
 package dev.warmpath.extproc.wire;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.UnsafeByteOperations;
 import io.envoyproxy.envoy.service.ext_proc.v3.BodyMutation;
 import io.envoyproxy.envoy.service.ext_proc.v3.BodyResponse;
 import io.envoyproxy.envoy.service.ext_proc.v3.CommonResponse;
 import io.envoyproxy.envoy.service.ext_proc.v3.HeadersResponse;
-import io.envoyproxy.envoy.service.ext_proc.v3.HttpBody;
 import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingResponse;
 import io.envoyproxy.envoy.service.ext_proc.v3.StreamedBodyResponse;
 import io.envoyproxy.envoy.service.ext_proc.v3.TrailersResponse;
@@ -29,17 +29,16 @@ public final class ResponseAnswers {
 
   private ResponseAnswers() {}
 
-  public static List<ProcessingResponse> body(HttpBody body, BodyMode mode) {
+  public static List<ProcessingResponse> body(EnvoyMessage.Body body, BodyMode mode) {
     if (mode != BodyMode.FULL_DUPLEX) {
       return List.of(BODY);
     }
-    ByteString bytes = body.getBody();
+    ByteString bytes = UnsafeByteOperations.unsafeWrap(body.bytes());
     List<ProcessingResponse> answers = new ArrayList<>(1);
     int position = 0;
     do {
       int end = Math.min(bytes.size(), position + RoutedAnswers.MAX_CHUNK_BYTES);
-      answers.add(
-          echo(bytes.substring(position, end), body.getEndOfStream() && end == bytes.size()));
+      answers.add(echo(bytes.substring(position, end), body.endOfStream() && end == bytes.size()));
       position = end;
     } while (position < bytes.size());
     return answers;

@@ -79,7 +79,7 @@ public final class RoutedAnswers {
 
   /** Answers the one body message of BUFFERED. */
   public static ProcessingResponse forBufferedBody(
-      RequestHead head, Decision.Routed routed, ByteString body, boolean foreign) {
+      RequestHead head, Decision.Routed routed, byte[] body, boolean foreign) {
     HeaderMutation.Builder headers = mutations(routed, foreign);
     CommonResponse.Builder common = CommonResponse.newBuilder().setClearRouteCache(true);
     if (!routed.edits().isEmpty()) {
@@ -103,7 +103,7 @@ public final class RoutedAnswers {
   public static List<ProcessingResponse> forStreamedBody(
       RequestHead head,
       Decision.Routed routed,
-      ByteString body,
+      byte[] body,
       BodyMode mode,
       int chunks,
       boolean trailers,
