@@ -1,32 +1,39 @@
 package dev.warmpath.extproc.predict;
 
 /**
- * Prompts per second of one model, averaged over about a minute.
+ * How soon a next prompt of one model is to be expected, as a rate.
+ *
+ * <p>From a moment taken at random, the wait for the next arrival is {@code sum(gap^2) / (2
+ * sum(gap))}; its inverse is the rate used here. For independent arrivals that is the ordinary
+ * rate. Arrivals in bursts give much less: behind the burst nothing comes for long, so what is put
+ * into a queue now delays nobody but the burst itself, which the prediction sees anyway.
  *
  * <p>Not thread-safe: guarded by the router's lock.
  */
 public final class ArrivalRate {
-  private static final double MEMORY_SECONDS = 60;
+  /** About a hundred prompts of memory. */
+  private static final double FORGETTING = 0.99;
 
-  private double count;
-  private double weightSeconds;
+  /** A night without traffic says no more than a minute without. */
+  private static final double LONGEST_GAP_SECONDS = 60;
+
+  private double gapSeconds;
+  private double gapSquares;
   private long lastNanos;
+  private boolean started;
 
   public void arrived(long nowNanos) {
-    decay(nowNanos);
-    count++;
-  }
-
-  private void decay(long nowNanos) {
-    double seconds = lastNanos == 0 ? 0 : Math.max(0, nowNanos - lastNanos) * 1e-9;
-    double keep = Math.exp(-seconds / MEMORY_SECONDS);
-    count *= keep;
-    weightSeconds = weightSeconds * keep + MEMORY_SECONDS * (1 - keep);
+    if (started) {
+      double gap = Math.clamp((nowNanos - lastNanos) * 1e-9, 0, LONGEST_GAP_SECONDS);
+      gapSeconds = FORGETTING * gapSeconds + gap;
+      gapSquares = FORGETTING * gapSquares + gap * gap;
+    }
+    started = true;
     lastNanos = nowNanos;
   }
 
   /** Zero before anything can be said. */
   public double perSecond() {
-    return weightSeconds < 1 ? 0 : count / weightSeconds;
+    return gapSquares <= 0 ? 0 : 2 * gapSeconds / gapSquares;
   }
 }

@@ -19,10 +19,8 @@ public final class ReuseModel {
   /** About two hundred prompts of memory. */
   private static final double FORGETTING = 0.995;
 
-  /** The prior weighs as much as one prompt of 16k tokens, and says one in three. */
-  private static final double PRIOR_EVICTED = 16_000;
-
-  private static final double PRIOR_PROBABILITY = 0.33;
+  /** Two prompts of 16k tokens must be thrown out and missed before that counts half. */
+  private static final double PRIOR_EVICTED = 32_000;
 
   private final PrefixIndex index;
   private final PrefixIndex.Holder shadow;
@@ -50,8 +48,7 @@ public final class ReuseModel {
   }
 
   public double probability() {
-    double p =
-        (regrettedTokens + PRIOR_PROBABILITY * PRIOR_EVICTED) / (evictedTokens + PRIOR_EVICTED);
+    double p = regrettedTokens / (evictedTokens + PRIOR_EVICTED);
     return Math.min(1, p);
   }
 }
