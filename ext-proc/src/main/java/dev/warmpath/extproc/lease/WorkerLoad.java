@@ -233,6 +233,14 @@ public final class WorkerLoad {
     return oldestDecoding;
   }
 
+  /** Whether the request that waits or decodes longest was reserved before that time. */
+  public boolean hasOlderThan(long nanos) {
+    Lease waiting = head;
+    Lease oldest = oldestDecoding;
+    return (waiting != null && waiting.reservedNanos() < nanos)
+        || (oldest != null && oldest.reservedNanos() < nanos);
+  }
+
   /** Most requests in flight since the last call; what a scrape in between may have seen. */
   public int takePeakInFlight() {
     int peak = peakInFlight;

@@ -62,6 +62,7 @@ public final class CostModel {
   private final double[] products = new double[N];
   private final double[] theta = new double[N];
   private final double[] x = new double[N];
+  private final boolean profiled;
   private long samples;
 
   public CostModel(WorkerSetSpec.Profile profile) {
@@ -70,6 +71,7 @@ public final class CostModel {
         tokensPerSecond == null || tokensPerSecond <= 0
             ? DEFAULT_SECONDS_PER_KILO
             : 1_000 / tokensPerSecond;
+    profiled = tokensPerSecond != null;
     prior(F0, 0.015, 0.03);
     prior(F1, 0.004, 0.005);
     prior(A, a, tokensPerSecond == null ? 3 * a : 0.2 * a);
@@ -83,6 +85,21 @@ public final class CostModel {
   private void prior(int i, double mean, double spread) {
     prior[i] = mean;
     priorWeight[i] = 1 / (spread * spread);
+  }
+
+  /**
+   * What a worker's own counters say of its past: the prior where the operator gave none and
+   * nothing has been learnt yet. Means include attention, so it is a little high for short prompts.
+   */
+  void history(double secondsPerToken) {
+    if (profiled || samples > 0 || secondsPerToken <= 0) {
+      return;
+    }
+    double a = secondsPerToken / KILO;
+    prior(A, a, 0.5 * a);
+    prior(B, 0, 0.5 * a);
+    prior(G, 0, 0.01 * a);
+    System.arraycopy(prior, 0, theta, 0, N);
   }
 
   /** Prefill seconds of a prompt by itself, at speed 1. */

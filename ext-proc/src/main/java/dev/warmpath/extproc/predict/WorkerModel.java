@@ -44,13 +44,16 @@ public final class WorkerModel {
 
   private static final double MAX_MEMORY_SECONDS = 60;
 
+  /** Below this, the engine's own prefill counters say little. */
+  private static final double ENOUGH_PREFILL_TOKENS = 20_000;
+
   /** The queue formula has its pole at one. */
   private static final double MOST_LOAD = 0.8;
 
   /**
-   * How often a prefix that was thrown out is missed before it would have gone anyway. Between 4
-   * and 8 all replayed workloads are within 2 % of their best; without it, a fast worker draws more
-   * prefixes than it can hold while slower ones stay empty.
+   * How often a prefix that was thrown out is missed before it would have gone anyway. Without it,
+   * a fast worker draws more prefixes than it can hold while slower ones stay empty; with 4 to 8
+   * that ends, and workloads on like workers do not change beyond their noise.
    */
   private static final double MISSES_PER_EVICTION = 6;
 
@@ -323,9 +326,23 @@ public final class WorkerModel {
     int foreign = Math.max(0, total - peak);
     foreignQueued = Math.min(foreign, waiting == null ? 0 : waiting);
     foreignRunning = foreign - foreignQueued;
+    Double seconds = fresh.prefillSecondsTotal();
+    Double tokens = fresh.prefillTokensTotal();
+    if (seconds != null && tokens != null && tokens > ENOUGH_PREFILL_TOKENS) {
+      kind.cost().history(seconds / tokens);
+    }
     gauges = fresh;
     runningTokensAtScrape = load.runningTokens();
     reachable = true;
+  }
+
+  /** Requests that the worker reported last, ours and others'; null where it does not say. */
+  public @Nullable Integer reportedRequests() {
+    WorkerGauges last = gauges;
+    if (last == null || last.running() == null || last.waiting() == null) {
+      return null;
+    }
+    return last.running() + last.waiting();
   }
 
   /** A scrape failed: what is known gets old, and is never taken for zero or for full. */

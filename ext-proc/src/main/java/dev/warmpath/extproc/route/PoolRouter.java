@@ -50,6 +50,9 @@ import org.jspecify.annotations.Nullable;
 public final class PoolRouter {
   private static final int MAX_RETRY_AFTER_SECONDS = 5;
 
+  /** Vendor SDKs give up after ten minutes; agents and batches may run longer. */
+  private static final long LONGEST_STREAM_NANOS = 3_600_000_000_000L;
+
   /** Blocks by which {@code PrefixAffinity} tells prompts apart: the first kilobyte. */
   private static final int AFFINITY_BLOCKS = 4;
 
@@ -168,7 +171,31 @@ public final class PoolRouter {
 
   /** What a scrape of that worker said; ignored for a worker that isn't configured. */
   public void scraped(WorkerId worker, WorkerGauges gauges) {
-    withWorker(worker, model -> model.scraped(gauges));
+    withWorker(
+        worker,
+        model -> {
+          model.scraped(gauges);
+          reconcile(model);
+        });
+  }
+
+  /**
+   * Ends requests that are older than any stream may be and that their worker does not know any
+   * more: their end got lost on the way (restart of Envoy). Age alone ends nothing.
+   */
+  private void reconcile(WorkerModel model) {
+    Integer reported = model.reportedRequests();
+    int excess = reported == null ? 0 : model.load().inFlight() - reported;
+    if (excess <= 0 || !model.load().hasOlderThan(nanoClock.getAsLong() - LONGEST_STREAM_NANOS)) {
+      return;
+    }
+    long now = nanoClock.getAsLong();
+    for (TrackedRequest request : inFlight.values()) {
+      if (excess > 0 && request.holds(model) && now - request.startNanos() > LONGEST_STREAM_NANOS) {
+        request.leaked(now);
+        excess--;
+      }
+    }
   }
 
   /** A scrape of that worker failed. */

@@ -302,6 +302,25 @@ final class TrackedRequest implements InFlightRequest {
         usage);
   }
 
+  /** Whether its lease is on that worker; the caller holds the lock. */
+  boolean holds(WorkerModel worker) {
+    Lease held = lease;
+    return held != null && held.load() == worker.load();
+  }
+
+  long startNanos() {
+    return startNanos;
+  }
+
+  /** Nobody will report its end any more; the caller holds the lock. */
+  void leaked(long now) {
+    Lease held = lease;
+    if (held != null && outcome == null) {
+      router.ledger.leak(held, now);
+      ended(Outcome.LOST, now);
+    }
+  }
+
   private static boolean failure(Outcome how) {
     return switch (how) {
       case COMPLETED, CLIENT_GONE, LOST -> false;

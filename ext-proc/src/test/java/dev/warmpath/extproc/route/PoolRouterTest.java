@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.warmpath.crds.v1alpha1.PolicySpec;
 import dev.warmpath.crds.v1alpha1.PoolSpec;
 import dev.warmpath.extproc.candidate.ServedPool;
+import dev.warmpath.extproc.candidate.WorkerGauges;
 import dev.warmpath.extproc.inflight.InFlightRequest;
 import dev.warmpath.extproc.inflight.InFlightRequest.Outcome;
 import dev.warmpath.extproc.inflight.InFlightRequest.Usage;
@@ -288,6 +289,23 @@ class PoolRouterTest {
     }
     fleet.until(clock.get() + 60 * SECOND);
     assertThat(router.activeLeases()).isZero();
+  }
+
+  @Test
+  void lostEndsAreFoundThroughTheWorkersOwnCounts() {
+    workers(2);
+    Placement.Placed lost = place(prompt(1, 0, 640));
+    int at = worker(lost);
+    clock.addAndGet(2 * 3_600 * SECOND);
+    router.scraped(
+        pool().workers().get(at).id(),
+        new WorkerGauges(1, 0, null, null, null, null, null, clock.get()));
+    assertThat(router.activeLeases()).as("slow, but the worker still has it").isEqualTo(1);
+    router.scraped(
+        pool().workers().get(at).id(),
+        new WorkerGauges(0, 0, null, null, null, null, null, clock.get()));
+    assertThat(router.activeLeases()).isZero();
+    assertThat(router.ledger().leaked()).isEqualTo(1);
   }
 
   @Test
