@@ -80,8 +80,8 @@ public final class FakeEnvoy implements AutoCloseable {
       responses.add(response);
       List<String> names = new ArrayList<>();
       response.getResourcesList().forEach(resource -> names.add(resource.getName()));
-      Set<String> has =
-          response.getTypeUrl().equals(XdsType.CLUSTER.url()) ? clusters : assignments;
+      boolean areClusters = response.getTypeUrl().equals(XdsType.CLUSTER.url());
+      Set<String> has = areClusters ? clusters : assignments;
       names.removeAll(has);
       has.addAll(names);
       response.getRemovedResourcesList().forEach(has::remove);
@@ -89,7 +89,7 @@ public final class FakeEnvoy implements AutoCloseable {
           DeltaDiscoveryRequest.newBuilder()
               .setTypeUrl(response.getTypeUrl())
               .setResponseNonce(response.getNonce()));
-      if (has == clusters) {
+      if (areClusters) {
         send(
             request(XdsType.ENDPOINT)
                 .addAllResourceNamesSubscribe(names)
