@@ -3,10 +3,7 @@ package dev.warmpath.cli;
 import dev.warmpath.benchmarks.BenchCommand;
 import dev.warmpath.benchmarks.replay.ReplayCommand;
 import dev.warmpath.cli.policy.PolicyCommand;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.Set;
-import java.util.function.Supplier;
+import java.util.List;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
@@ -22,23 +19,42 @@ public final class Main {
   }
 
   /** In the order of the help text. */
-  private static Map<String, Supplier<Object>> commands() {
-    Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
-    commands.put("demo", DemoCommand::new);
-    commands.put("run", RunCommand::new);
-    commands.put("validate", ValidateCommand::new);
-    commands.put("explain", ExplainCommand::new);
-    commands.put("sim", SimCommand::new);
-    commands.put("ext-proc", ExtProcCommand::new);
-    commands.put("xds-server", XdsServerCommand::new);
-    commands.put("envoy", EnvoyCommand::new);
-    commands.put("policy", PolicyCommand::new);
-    commands.put("replay", ReplayCommand::new);
-    commands.put("bench", BenchCommand::new);
-    commands.put("version", VersionCommand::new);
-    commands.put("generate-completion", AutoComplete.GenerateCompletion::new);
-    commands.put("train", TrainCommand::new);
-    return commands;
+  private static final List<String> COMMANDS =
+      List.of(
+          "demo",
+          "run",
+          "validate",
+          "explain",
+          "policy",
+          "sim",
+          "ext-proc",
+          "xds-server",
+          "envoy",
+          "replay",
+          "bench",
+          "version",
+          "generate-completion",
+          "train");
+
+  // A switch, not a map of constructors: JDK 25.0.3 crashes when it archives those lambdas.
+  private static Object command(String name) {
+    return switch (name) {
+      case "demo" -> new DemoCommand();
+      case "run" -> new RunCommand();
+      case "validate" -> new ValidateCommand();
+      case "explain" -> new ExplainCommand();
+      case "policy" -> new PolicyCommand();
+      case "sim" -> new SimCommand();
+      case "ext-proc" -> new ExtProcCommand();
+      case "xds-server" -> new XdsServerCommand();
+      case "envoy" -> new EnvoyCommand();
+      case "replay" -> new ReplayCommand();
+      case "bench" -> new BenchCommand();
+      case "version" -> new VersionCommand();
+      case "generate-completion" -> new AutoComplete.GenerateCompletion();
+      case "train" -> new TrainCommand();
+      default -> throw new IllegalArgumentException("no command " + name);
+    };
   }
 
   /**
@@ -47,12 +63,11 @@ public final class Main {
    */
   static CommandLine commandLine(String... arguments) {
     CommandLine line = new CommandLine(new WarmpathCommand());
-    Map<String, Supplier<Object>> commands = commands();
     String first = arguments.length == 0 ? "" : arguments[0];
-    if (commands.containsKey(first) && !first.equals("generate-completion")) {
-      commands.keySet().retainAll(Set.of(first));
+    boolean one = COMMANDS.contains(first) && !first.equals("generate-completion");
+    for (String name : one ? List.of(first) : COMMANDS) {
+      line.addSubcommand(name, command(name));
     }
-    commands.forEach((name, command) -> line.addSubcommand(name, command.get()));
     ColorScheme colors =
         CommandLine.Help.defaultColorScheme(Terminal.coloured() ? Ansi.ON : Ansi.OFF);
     return line.setColorScheme(colors)

@@ -1,12 +1,5 @@
 package dev.warmpath.cli;
 
-import dev.warmpath.envoy.BootstrapOptions;
-import dev.warmpath.extproc.ExtProcOptions;
-import dev.warmpath.extproc.ExtProcServer;
-import dev.warmpath.simulator.Simulator;
-import dev.warmpath.simulator.SimulatorOptions;
-import dev.warmpath.xds.XdsServer;
-import dev.warmpath.xds.XdsServerOptions;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -20,8 +13,6 @@ import picocli.CommandLine.Command;
  */
 @Command(name = "train", hidden = true, description = "Records classes for a fast start.")
 final class TrainCommand implements Runnable {
-  private static final long PATIENCE_NANOS = 10_000_000_000L;
-
   @Override
   public void run() {
     CommandLine line = Main.commandLine();
@@ -52,28 +43,10 @@ final class TrainCommand implements Runnable {
           spec: {models: [m], pool: {name: train}}
           """);
       line.execute("validate", folder.toString());
-      startParts(folder);
       Files.delete(folder.resolve("all.yaml"));
+      Files.delete(folder);
     } catch (Exception e) {
       System.err.println("train: " + e);
-    }
-  }
-
-  /** What run and demo start, without Envoy. */
-  private static void startParts(Path folder) throws Exception {
-    Path xdsSocket = folder.resolve(BootstrapOptions.XDS_SOCKET);
-    try (XdsServer xds = XdsServer.start(XdsServerOptions.standalone(folder, xdsSocket));
-        ExtProcServer processor =
-            ExtProcServer.start(
-                ExtProcOptions.defaults(folder, "train", BootstrapOptions.DEFAULT_CLUSTER)
-                    .withControlPlane(new ExtProcOptions.ControlPlane.UnixSocket(xdsSocket)));
-        Simulator simulator = Simulator.start(SimulatorOptions.defaults().withTimeScale(1000));
-        DemoLoad load = new DemoLoad(simulator.uri())) {
-      load.send(DemoWorkload.warmUp(1, 1).getFirst());
-      long deadline = System.nanoTime() + PATIENCE_NANOS;
-      while (!(xds.isReady() && processor.ready()) && System.nanoTime() < deadline) {
-        Thread.sleep(50);
-      }
     }
   }
 }
