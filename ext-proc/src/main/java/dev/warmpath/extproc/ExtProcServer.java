@@ -11,6 +11,7 @@ import dev.warmpath.extproc.config.ConfigurationState;
 import dev.warmpath.extproc.config.LastGoodFile;
 import dev.warmpath.extproc.config.RoutingConfigClient;
 import dev.warmpath.extproc.label.Classifiers;
+import dev.warmpath.extproc.label.Webhooks;
 import dev.warmpath.extproc.queue.WaitingRoom;
 import dev.warmpath.extproc.route.DecisionLog;
 import dev.warmpath.extproc.route.Holding;
@@ -92,7 +93,10 @@ public final class ExtProcServer implements AutoCloseable {
               new SplittableRandom());
       router.observe(metrics);
       DecisionLog decisions = new DecisionLog(DECISIONS_REMEMBERED);
-      Classifiers classifiers = Classifiers.builtIn(nanoClock);
+      Classifiers classifiers =
+          Classifiers.builtInAnd(
+              Webhooks.parse(System.getenv().getOrDefault(Webhooks.ENVIRONMENT, ""), nanoClock),
+              nanoClock);
       WaitingRoom waitingRoom = new WaitingRoom(WAITING_LIMITS, nanoClock);
       Holding holding = new Holding(waitingRoom, scheduler("waiting-room"), nanoClock);
       RoutingPipeline pipeline =

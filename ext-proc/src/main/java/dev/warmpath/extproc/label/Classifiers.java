@@ -37,13 +37,18 @@ public final class Classifiers {
 
   /** {@code pii}, {@code complexity}, {@code language}, {@code code}; no webhook. */
   public static Classifiers builtIn(LongSupplier nanoClock) {
+    return builtInAnd(List.of(), nanoClock);
+  }
+
+  /** The built-in ones, and webhooks for other labels. */
+  public static Classifiers builtInAnd(List<WebhookClassifier> webhooks, LongSupplier nanoClock) {
     return new Classifiers(
         List.of(
             new PiiClassifier(),
             new ComplexityClassifier(),
             new LanguageClassifier(),
             new CodeClassifier()),
-        List.of(),
+        webhooks,
         nanoClock);
   }
 

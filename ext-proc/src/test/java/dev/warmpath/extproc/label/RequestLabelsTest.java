@@ -1,6 +1,8 @@
 package dev.warmpath.extproc.label;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.warmpath.crds.config.GatewayNames;
@@ -180,6 +182,22 @@ class RequestLabelsTest {
     assertThat(late.label("tone").reason()).isEqualTo("webhook did not answer in time");
     server.stop(0);
     assertThat(ask().value()).isEqualTo(Label.UNKNOWN);
+  }
+
+  @Test
+  void webhooksAreReadFromOneLine() {
+    assertThat(Webhooks.parse(" ", () -> 0)).isEmpty();
+    assertThat(
+            Webhooks.parse(
+                "tone=http://127.0.0.1:1/t deadline=200ms, topic=https://x.example/", () -> 0))
+        .extracting(WebhookClassifier::key, WebhookClassifier::deadlineNanos)
+        .containsExactly(tuple("tone", 200_000_000L), tuple("topic", 250_000_000L));
+    for (String wrong :
+        List.of("tone", "=http://x", "t=ftp://x", "t=http://x soon", "t=http://x deadline=0")) {
+      assertThatThrownBy(() -> Webhooks.parse(wrong, () -> 0))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining(wrong);
+    }
   }
 
   private Label ask() {
