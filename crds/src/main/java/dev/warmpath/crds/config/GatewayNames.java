@@ -185,7 +185,7 @@ public final class GatewayNames {
    * {@code max_message_timeout} of the deciding filter: the longest that the processor may ask
    * Envoy to wait for one answer. A longer wish would be ignored.
    */
-  public static final int MAX_MESSAGE_TIMEOUT_SECONDS = 120;
+  public static final int MAX_MESSAGE_TIMEOUT_SECONDS = 600;
 
   private GatewayNames() {}
 

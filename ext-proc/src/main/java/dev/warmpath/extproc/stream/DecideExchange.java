@@ -44,9 +44,15 @@ final class DecideExchange implements Exchange {
   /** From this size on, reading a body may take longer than Envoy's default message timeout. */
   private static final int SLOW_BODY_BYTES = 1024 * 1024;
 
-  /** Asked for once a message, since Envoy ignores a second wish: so the longest possible. */
+  /** Asked for once a message, since Envoy ignores a second wish: so generous. */
+  private static final long BUSY_WAIT_NANOS = TimeUnit.SECONDS.toNanos(120);
+
+  /** A longer wish would be ignored altogether. */
   private static final long LONGEST_WAIT_NANOS =
       TimeUnit.SECONDS.toNanos(GatewayNames.MAX_MESSAGE_TIMEOUT_SECONDS);
+
+  /** Between a deferred decision and Envoy's patience. */
+  private static final long DEFERRED_MARGIN_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private static final RequestHead NO_HEAD = new RequestHead("", "", "", "", "", Map.of(), 0);
 
@@ -218,7 +224,7 @@ final class DecideExchange implements Exchange {
   private void decide(Question question) {
     state = new Deciding(question, null);
     if (question.upload().size() > SLOW_BODY_BYTES || context.pool().isBusy()) {
-      askForMoreTime(question);
+      askForMoreTime(question, BUSY_WAIT_NANOS);
     }
     if (!context.pool().tryExecute(() -> decideNow(question))) {
       context.metrics().overloaded();
@@ -226,10 +232,10 @@ final class DecideExchange implements Exchange {
     }
   }
 
-  private void askForMoreTime(Question question) {
+  private void askForMoreTime(Question question, long nanos) {
     if (!moreTimeAsked && question.mode() != BodyMode.FULL_DUPLEX) {
       moreTimeAsked = true;
-      answers.send(RoutedAnswers.moreTime(LONGEST_WAIT_NANOS));
+      answers.send(RoutedAnswers.moreTime(Math.min(nanos, LONGEST_WAIT_NANOS)));
     }
   }
 
@@ -266,7 +272,7 @@ final class DecideExchange implements Exchange {
       case Decision.Rejected rejected ->
           reply(question, ImmediateReplies.error(question.head(), rejected.error()), "rejected");
       case Decision.Deferred deferred -> {
-        askForMoreTime(question);
+        askForMoreTime(question, deferred.maxWaitNanos() + DEFERRED_MARGIN_NANOS);
         state = new Deciding(question, deferred.clientGone());
         context.metrics().deferred();
         deferred

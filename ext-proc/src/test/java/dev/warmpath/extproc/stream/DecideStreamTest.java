@@ -450,7 +450,7 @@ class DecideStreamTest {
     ProcessingResponse answer = stream.next();
     stream.awaitCompleted();
 
-    assertThat(patience.hasOverrideMessageTimeout()).isTrue();
+    assertThat(patience.getOverrideMessageTimeout().getSeconds()).isEqualTo(40);
     assertThat(setHeaders(answer)).containsEntry("x-wp-route", "cluster");
   }
 
