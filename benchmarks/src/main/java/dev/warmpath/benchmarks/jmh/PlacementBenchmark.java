@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -100,7 +101,7 @@ public class PlacementBenchmark {
             List.of(),
             List.of()),
         "v");
-    ServedPool pool = router.snapshot().pools().get(CLUSTER);
+    ServedPool pool = Objects.requireNonNull(router.snapshot().pool(CLUSTER));
     tiers = List.of(List.of(Target.of(pool)));
     SplittableRandom random = new SplittableRandom(2);
     for (int p = 0; p < PREFIXES; p++) {

@@ -1,5 +1,6 @@
 package dev.warmpath.extproc.route;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -42,7 +43,7 @@ class PoolRouterTest {
   }
 
   private ServedPool pool() {
-    return router.snapshot().pools().get(Configurations.CLUSTER);
+    return requireNonNull(router.snapshot().pool(Configurations.CLUSTER));
   }
 
   private PromptFingerprint prompt(long prefix, int prefixTokens, int uniqueTokens) {
@@ -166,7 +167,6 @@ class PoolRouterTest {
     private final PriorityQueue<Running> events =
         new PriorityQueue<>(Comparator.comparingLong(Running::atNanos));
     final List<Double> errors = new ArrayList<>();
-    long served;
     long refused;
     double lastTtftSeconds;
 
@@ -206,7 +206,6 @@ class PoolRouterTest {
         } else {
           event.placed().request().usage(new Usage(event.tokens(), event.cached(), 25));
           event.placed().request().ended(Outcome.COMPLETED, event.atNanos());
-          served++;
         }
       }
       clock.set(Math.max(clock.get(), nanos));
