@@ -110,7 +110,7 @@ final class DemoCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     // The story is told here; logs of the parts only where something is wrong.
     if (System.getenv("WARMPATH_LOG") == null) {
-      System.setProperty("WARMPATH_LOG", "WARN");
+      System.setProperty("WARMPATH_LOG", "ERROR");
     }
     Lifetime lifetime = Lifetime.of(this::closeAll);
     try {
@@ -387,7 +387,8 @@ final class DemoCommand implements Callable<Integer> {
             .readTree(ExplainCommand.get(gateway.adminPages(), "/decisions?last=" + requests));
     JsonNode best = null;
     for (JsonNode record : records) {
-      boolean complete = record.path("actualTtftSeconds").isNumber();
+      boolean complete =
+          record.path("actualTtftSeconds").isNumber() && record.path("outcome").isString();
       if (complete && record.path("candidates").path(0).path("cachedTokens").asInt(0) > 0) {
         best = record;
         break;
