@@ -15,16 +15,20 @@ import dev.warmpath.extproc.candidate.WorkerId;
 import dev.warmpath.extproc.inflight.InFlightRequest.Outcome;
 import dev.warmpath.extproc.label.Classifier;
 import dev.warmpath.extproc.label.Classifiers;
+import dev.warmpath.extproc.label.Label;
 import dev.warmpath.extproc.label.PiiClassifier;
 import dev.warmpath.extproc.label.RequestText;
 import dev.warmpath.extproc.queue.WaitingRoom;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -190,6 +194,43 @@ class PolicyPathTest {
     assertThat(((Decision.Rejected) late).error().status()).isEqualTo(529);
   }
 
+  @Test
+  void eachDecisionIsByOneGenerationWhilePoliciesChange() {
+    List<List<String>> matched = new CopyOnWriteArrayList<>();
+    RoutingPipeline pipeline =
+        new RoutingPipeline(
+            router,
+            (body, head, tenant) -> key -> Label.unknown(Label.Source.NONE, "none", 0),
+            new DecisionLog(64),
+            InstantSource.system(),
+            holding,
+            trace ->
+                matched.add(
+                    trace.matched().stream().map(id -> Long.toString(id.generation())).toList()));
+    router.apply(configuration(List.of(piiStaysLocal(), burst()), 0), "v0");
+    gauges(0, 0.1);
+    CompletableFuture<Void> changes =
+        CompletableFuture.runAsync(() -> {
+          for (int generation = 1; generation <= 100; generation++) {
+            router.apply(
+                configuration(List.of(piiStaysLocal(), burst()), generation), "v" + generation);
+          }
+        });
+
+    int asked = 0;
+    while (!changes.isDone() || asked < 100) {
+      Decision decision = ask(pipeline, CARRIERS.get(0).formatted("hi"));
+      assertThat(clusters(decision)).containsOnly(Configurations.CLUSTER);
+      end(decision);
+      asked++;
+    }
+
+    changes.join();
+    assertThat(matched).hasSize(asked);
+    assertThat(matched)
+        .allSatisfy(generations -> assertThat(new HashSet<>(generations)).hasSize(1));
+  }
+
   private RoutingPipeline pipeline(@Nullable Classifier pii) {
     Classifiers classifiers =
         new Classifiers(pii == null ? List.of() : List.of(pii), List.of(), clock::get);
@@ -270,6 +311,10 @@ class PolicyPathTest {
   }
 
   private static RoutingConfiguration configuration(List<PolicySpec> policies) {
+    return configuration(policies, 1);
+  }
+
+  private static RoutingConfiguration configuration(List<PolicySpec> policies, long generation) {
     RoutingConfiguration local = Configurations.pool(1, PoolSpec.Algorithm.PredictedTTFT, 1000);
     List<RoutingConfiguration.Backend> backends =
         List.of(
@@ -284,9 +329,11 @@ class PolicyPathTest {
                     new BackendSpec.Capabilities(null, true, true),
                     null,
                     List.of())));
-    List<RoutingConfiguration.Policy> named = new java.util.ArrayList<>();
+    List<RoutingConfiguration.Policy> named = new ArrayList<>();
     for (PolicySpec policy : policies) {
-      named.add(new RoutingConfiguration.Policy(id("policy" + named.size()), policy));
+      named.add(
+          new RoutingConfiguration.Policy(
+              new RoutingConfiguration.Id("default", "policy" + named.size(), generation), policy));
     }
     return new RoutingConfiguration(
         local.workerSets(),
