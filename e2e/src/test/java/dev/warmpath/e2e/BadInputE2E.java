@@ -391,21 +391,31 @@ class BadInputE2E {
   }
 
   @Test
-  void bad_and_good_requests_share_a_connection() throws IOException {
-    try (WireClient client = WireClient.connect(gateway)) {
-      for (int i = 0; i < 5; i++) {
-        for (String body : List.of("{", GOOD)) {
-          client.writeHead(
-              "POST",
-              CHAT,
-              List.of(
-                  new Header("content-type", "application/json"),
-                  new Header("content-length", Integer.toString(body.length()))));
-          client.write(body);
-          assertThat(client.readResponse().status()).isEqualTo(body.equals(GOOD) ? 200 : 400);
+  void a_refusal_never_cuts_a_connection_without_saying_so() throws IOException {
+    for (String bad : List.of("{", GOOD.replace("tiny", "nope"))) {
+      try (WireClient client = WireClient.connect(gateway)) {
+        WireResponse refusal = send(client, bad);
+        assertThat(refusal.status()).as(refusal.toString()).isBetween(400, 404);
+
+        // Envoy closes an HTTP/1.1 connection after a 400, as the peer may be out of step.
+        if ("close".equals(refusal.header("connection"))) {
+          assertThat(client.readsEnd()).isTrue();
+        } else {
+          assertThat(send(client, GOOD).status()).isEqualTo(200);
         }
       }
     }
+  }
+
+  private static WireResponse send(WireClient client, String body) throws IOException {
+    client.writeHead(
+        "POST",
+        CHAT,
+        List.of(
+            new Header("content-type", "application/json"),
+            new Header("content-length", Integer.toString(body.length()))));
+    client.write(body);
+    return client.readResponse();
   }
 
   private static byte[] bytes(String text) {

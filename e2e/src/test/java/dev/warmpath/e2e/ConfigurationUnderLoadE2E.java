@@ -96,7 +96,7 @@ class ConfigurationUnderLoadE2E {
   @AfterEach
   void no_stream_has_failed() throws Exception {
     load.finish();
-    assertThat(load.failures()).isEmpty();
+    assertThat(load.failures().stream().limit(5)).isEmpty();
     assertThat(load.completed()).isGreaterThanOrEqualTo(STREAMS);
     for (ScriptedWorker worker : List.of(first, second, late)) {
       worker.forget();

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.e2e.support.ConfigFolder;
+import dev.warmpath.e2e.support.Edits;
 import dev.warmpath.e2e.support.ScriptedWorker;
 import dev.warmpath.e2e.support.Scripts;
 import dev.warmpath.e2e.support.Sdk;
@@ -235,34 +236,13 @@ class SdkE2E {
             for (JsonNode sent : scenario.getValue().path("sent")) {
               String body = decoded(sent);
               if (!body.isEmpty()
-                  && received.stream().noneMatch(got -> isDocumentedEdit(body, got))) {
+                  && received.stream().noneMatch(got -> Edits.isDocumented(body, got))) {
                 missing.add(scenario.getKey() + ": " + body);
               }
             }
           }
         });
     assertThat(missing).as("bodies that reached no worker as they were, of %s", received).isEmpty();
-  }
-
-  /** Equal, or equal but for one insertion that asks for usage. */
-  private static boolean isDocumentedEdit(String sent, String got) {
-    if (sent.equals(got)) {
-      return true;
-    }
-    if (got.length() <= sent.length()) {
-      return false;
-    }
-    int head = 0;
-    while (head < sent.length() && sent.charAt(head) == got.charAt(head)) {
-      head++;
-    }
-    int tail = 0;
-    while (tail < sent.length() - head
-        && sent.charAt(sent.length() - 1 - tail) == got.charAt(got.length() - 1 - tail)) {
-      tail++;
-    }
-    return head + tail == sent.length()
-        && got.substring(head, got.length() - tail).contains("include_usage");
   }
 
   private static JsonNode program(Sdk sdk) {

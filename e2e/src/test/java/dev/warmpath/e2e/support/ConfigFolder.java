@@ -58,6 +58,7 @@ public final class ConfigFolder {
             + "  metrics: {path: /metrics, interval: 1s}\n");
   }
 
+  /** A pool that takes the bursts of a test: its limit of waiting prompts is far away. */
   public ConfigFolder pool(String name, String model, String... workerSets) throws IOException {
     StringJoiner sets = new StringJoiner(", ", "[", "]");
     for (String set : workerSets) {
@@ -70,7 +71,7 @@ public final class ConfigFolder {
             + model
             + "\n  workerSets: "
             + sets
-            + "\n");
+            + "\n  limits: {maxQueuedPromptsPerWorker: 1000}\n");
   }
 
   public ConfigFolder poolBackend(String name, String pool, String... models) throws IOException {
