@@ -233,8 +233,10 @@ public final class OverheadBenchmark implements Callable<Integer> {
   private static String table(List<Added> added) {
     StringBuilder text =
         new StringBuilder(
-            "|  bytes | c | added p50 ms | added p99 ms | Envoy CPU ms | Java CPU ms | plain Envoy CPU ms | failed |\n"
-                + "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+            """
+            |  bytes | c | added p50 ms | added p99 ms | Envoy CPU ms | Java CPU ms | plain Envoy CPU ms | failed |
+            | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+            """);
     for (Added row : added) {
       text.append(
           String.format(
