@@ -222,19 +222,37 @@ class KvEventsIT {
     return live;
   }
 
+  /** Asks again over a new connection if one stays deaf, as JeroMQ's do once in a while. */
   private List<List<byte[]>> replay(ZContext context, Simulator simulator, long from)
       throws Exception {
-    ZMQ.Socket dealer = context.createSocket(SocketType.DEALER);
-    dealer.setReceiveTimeOut(PATIENCE_MILLIS);
-    dealer.connect(source(simulator, "replay_endpoint"));
-    dealer.send(new byte[0], ZMQ.SNDMORE);
-    dealer.send(ByteBuffer.allocate(8).putLong(from).array());
-    List<List<byte[]>> messages = new ArrayList<>();
-    do {
-      messages.add(receive(dealer));
-    } while (sequence(messages.getLast()) != -1);
-    dealer.close();
-    return messages;
+    String endpoint = source(simulator, "replay_endpoint");
+    for (int attempt = 0; attempt < 5; attempt++) {
+      try (ZMQ.Socket dealer = context.createSocket(SocketType.DEALER)) {
+        dealer.setReceiveTimeOut(PATIENCE_MILLIS / 5);
+        dealer.connect(endpoint);
+        dealer.send(new byte[0], ZMQ.SNDMORE);
+        dealer.send(ByteBuffer.allocate(8).putLong(from).array());
+        byte[] first = dealer.recv();
+        if (first == null) {
+          continue;
+        }
+        List<List<byte[]>> messages = new ArrayList<>();
+        messages.add(rest(dealer, first));
+        while (sequence(messages.getLast()) != -1) {
+          messages.add(receive(dealer));
+        }
+        return messages;
+      }
+    }
+    throw new AssertionError("no replay from " + endpoint);
+  }
+
+  private static List<byte[]> rest(ZMQ.Socket socket, byte[] first) {
+    List<byte[]> frames = new ArrayList<>(List.of(first));
+    while (socket.hasReceiveMore()) {
+      frames.add(socket.recv());
+    }
+    return frames;
   }
 
   private static List<byte[]> receive(ZMQ.Socket socket) {
