@@ -67,8 +67,8 @@ final class Testbed implements AutoCloseable {
           "xds-server",
           "--config",
           configuration.toString(),
-          "--socket",
-          xdsSocket.toString(),
+          "--run-dir",
+          run.toString(),
           "--admin",
           "127.0.0.1:" + freePort());
       int adminPort = freePort();

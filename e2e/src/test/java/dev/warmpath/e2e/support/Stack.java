@@ -95,8 +95,8 @@ public final class Stack implements AutoCloseable {
                 "xds-server",
                 "--config",
                 config.path().toString(),
-                "--socket",
-                xdsSocket(),
+                "--run-dir",
+                runFolder.toString(),
                 "--admin",
                 "127.0.0.1:0"));
   }
