@@ -65,8 +65,8 @@ class RunE2E {
             config.path().toString(),
             "--port",
             Integer.toString(gateway.getPort()),
-            "--admin-port",
-            "0",
+            "--admin",
+            "127.0.0.1:0",
             "--run-dir",
             runFolder.toString()));
   }

@@ -55,8 +55,8 @@ public final class Stack implements AutoCloseable {
                 config.path().toString(),
                 "--port",
                 port(stack.gateway),
-                "--admin-port",
-                port(stack.admin),
+                "--admin",
+                text(stack.admin),
                 "--run-dir",
                 stack.runFolder.toString()));
     arguments.addAll(List.of(more));
@@ -137,9 +137,9 @@ public final class Stack implements AutoCloseable {
         .atMost(START_PATIENCE)
         .pollInterval(Duration.ofMillis(100))
         .ignoreExceptions()
+        .failFast("the process ended", () -> !processes.getLast().isAlive())
         .until(() ->
-            processes.getLast().isAlive()
-                && WireClient.get(admin, "/readyz").status() == 200
+            WireClient.get(admin, "/readyz").status() == 200
                 && WireClient.get(gateway, "/v1/models").status() < 500);
   }
 
