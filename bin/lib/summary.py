@@ -13,7 +13,7 @@ def main() -> int:
     parser.add_argument("--maven-exit", type=int, required=True)
     options = parser.parse_args()
 
-    passed, failed, skipped = 0, [], []
+    passed, failed, skipped, unstable = 0, [], [], []
     slowest = []
     for report in sorted(glob.glob("*/target/surefire-reports/TEST-*.xml")):
         module = report.split("/", 1)[0]
@@ -31,6 +31,12 @@ def main() -> int:
                 skipped.append((name, case.find("skipped").get("message") or "no reason given"))
             else:
                 passed += 1
+                first = case.find("flakyFailure")
+                if first is None:
+                    first = case.find("flakyError")
+                if first is not None:
+                    reason = (first.get("message") or first.text or "").strip().splitlines()
+                    unstable.append((name, reason[0][:200] if reason else ""))
 
     if options.maven_exit != 0:
         failed.append(("build", "Maven stopped; see target/test.log"))
@@ -40,6 +46,8 @@ def main() -> int:
             print(f"   {seconds:6.1f} s  {module}: {name}")
     for name, reason in skipped:
         print(f"SKIPPED {name}: {reason}")
+    for name, reason in unstable:
+        print(f"UNSTABLE {name}: passed at the second try; first: {reason}")
     for name, reason in failed:
         print(f"FAILED  {name}: {reason}")
     print(f"{options.seconds // 60} min {options.seconds % 60} s")
