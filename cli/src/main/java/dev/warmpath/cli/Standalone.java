@@ -35,7 +35,14 @@ final class Standalone implements AutoCloseable {
   private static final Duration LOADED = Duration.ofSeconds(30);
   private static final Duration READY = Duration.ofSeconds(60);
 
+  private static final Duration ABANDON = Duration.ofSeconds(20);
+
+  /** Also guards {@link #starter} and {@link #closing}. */
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+
+  private final Thread hook = new Thread(this::abandon, "stop-gateway");
+  private @Nullable Thread starter = Thread.currentThread();
+  private boolean closing;
   private final Path runDirectory;
   private final boolean ownDirectory;
   private @Nullable XdsServer xds;
@@ -81,13 +88,45 @@ final class Standalone implements AutoCloseable {
           "cannot listen on " + options.host() + ":" + options.port() + ": the port is in use");
     }
     Standalone gateway = new Standalone(options.runDirectory());
+    // From here on, so that a signal during the start leaves nothing behind either.
+    Runtime.getRuntime().addShutdownHook(gateway.hook);
     try {
       gateway.open(options, binary, terminal);
+      gateway.started();
       return gateway;
     } catch (Exception e) {
+      gateway.started();
       gateway.close();
-      throw e;
+      throw e instanceof InterruptedException
+          ? new CommandException(130, "stopped while starting")
+          : e;
     }
+  }
+
+  /** The start is over, well or not. */
+  private void started() {
+    synchronized (parts) {
+      starter = null;
+      parts.notifyAll();
+    }
+  }
+
+  /** When the JVM is asked to end: stops a start that is going on, then closes. */
+  private void abandon() {
+    synchronized (parts) {
+      closing = true;
+      long deadline = System.nanoTime() + ABANDON.toNanos();
+      while (starter != null && System.nanoTime() < deadline) {
+        starter.interrupt();
+        try {
+          parts.wait(100);
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+          break;
+        }
+      }
+    }
+    close();
   }
 
   private void open(Options options, EnvoyBinary binary, Terminal terminal) throws Exception {
@@ -177,6 +216,9 @@ final class Standalone implements AutoCloseable {
   private void own(AutoCloseable part) {
     synchronized (parts) {
       parts.push(part);
+      if (closing) {
+        throw new CommandException(130, "stopped while starting");
+      }
     }
   }
 
@@ -245,7 +287,12 @@ final class Standalone implements AutoCloseable {
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // The JVM is ending: the hook runs, and finds nothing left to do.
+    }
     while (true) {
       AutoCloseable part;
       synchronized (parts) {

@@ -103,7 +103,12 @@ public final class EnvoyProcess implements AutoCloseable {
         throw new StartException(
             "Envoy was not ready within " + timeout.toSeconds() + " s:\n" + lastLines(log));
       }
-      Thread.sleep(POLL);
+      try {
+        Thread.sleep(POLL);
+      } catch (InterruptedException e) {
+        process.close();
+        throw e;
+      }
     }
     return process;
   }
