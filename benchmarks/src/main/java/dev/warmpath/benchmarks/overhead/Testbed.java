@@ -7,6 +7,7 @@ import dev.warmpath.envoy.EnvoyProcess;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -50,13 +51,13 @@ final class Testbed implements AutoCloseable {
     try {
       int upstreamPort = freePort();
       java("sim", "--port", "" + upstreamPort, "--profile", "instant", "--model", "bench");
-      upstream = new InetSocketAddress("127.0.0.1", upstreamPort);
+      upstream = new InetSocketAddress(InetAddress.getLoopbackAddress(), upstreamPort);
       await(upstream);
 
       int plainPort = freePort();
       Process plainProcess = plainEnvoy(plainPort, upstreamPort, envoyThreads);
       plainEnvoy = new ProcessCost(plainProcess.pid());
-      plain = new InetSocketAddress("127.0.0.1", plainPort);
+      plain = new InetSocketAddress(InetAddress.getLoopbackAddress(), plainPort);
       await(plain);
 
       Path configuration = Files.createDirectory(folder.resolve("config"));
@@ -95,7 +96,7 @@ final class Testbed implements AutoCloseable {
               START);
       parts.push(envoy::close);
       productEnvoy = new ProcessCost(envoy.pid());
-      product = new InetSocketAddress("127.0.0.1", envoy.port());
+      product = new InetSocketAddress(InetAddress.getLoopbackAddress(), envoy.port());
       awaitServing();
     } catch (Exception e) {
       close();
