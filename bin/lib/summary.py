@@ -47,7 +47,7 @@ def main() -> int:
     for name, reason in skipped:
         print(f"SKIPPED {name}: {reason}")
     for name, reason in unstable:
-        print(f"UNSTABLE {name}: passed at the second try; first: {reason}")
+        print(f"UNSTABLE {name}: passed when tried again; first: {reason}")
     for name, reason in failed:
         print(f"FAILED  {name}: {reason}")
     print(f"{options.seconds // 60} min {options.seconds % 60} s")
