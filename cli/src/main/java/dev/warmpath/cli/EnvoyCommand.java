@@ -3,8 +3,11 @@ package dev.warmpath.cli;
 import dev.warmpath.envoy.Address;
 import dev.warmpath.envoy.BootstrapOptions;
 import dev.warmpath.envoy.BootstrapRenderer;
+import dev.warmpath.envoy.EnvoyAdmin;
 import dev.warmpath.envoy.EnvoyBinary;
+import dev.warmpath.envoy.EnvoyDrain;
 import dev.warmpath.envoy.EnvoyProcess;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,12 +23,13 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "envoy",
     mixinStandardHelpOptions = true,
-    description = "Envoy's bootstrap: check it, print it, run it.",
+    description = "Envoy's bootstrap: check it, print it, run it, drain it.",
     footerHeading = "%nExamples:%n",
     footer = {
       "  warmpath envoy validate",
       "  warmpath envoy render --run-dir /run/warmpath --listen 0.0.0.0:8080 > envoy.yaml",
-      "  warmpath envoy run --run-dir /run/warmpath"
+      "  warmpath envoy run --run-dir /run/warmpath",
+      "  warmpath envoy drain --run-dir /run/warmpath --limit 120s"
     })
 final class EnvoyCommand implements Runnable {
   // Set by picocli.
@@ -115,6 +119,13 @@ final class EnvoyCommand implements Runnable {
         description = "Client connections in all (default: ${DEFAULT-VALUE}).")
     private int maxConnections;
 
+    @Option(
+        names = "--stats",
+        paramLabel = "HOST:PORT",
+        description =
+            "Also answer GET /stats/prometheus here, and nothing else of the admin interface.")
+    private @Nullable String stats;
+
     BootstrapOptions options() {
       try {
         BootstrapOptions local =
@@ -129,7 +140,8 @@ final class EnvoyCommand implements Runnable {
             bodyLimitBytes,
             decideTimeout,
             trustedHops,
-            maxConnections);
+            maxConnections,
+            stats == null ? null : Address.parse(stats));
       } catch (IllegalArgumentException e) {
         throw new CommandException(2, String.valueOf(e.getMessage()));
       }
@@ -176,10 +188,81 @@ final class EnvoyCommand implements Runnable {
   }
 
   @Command(name = "render", mixinStandardHelpOptions = true, description = "Prints the bootstrap.")
-  int render(@Mixin Settings settings) {
-    spec.commandLine().getOut().print(BootstrapRenderer.render(settings.options()));
+  int render(
+      @Mixin Settings settings,
+      @Option(
+              names = {"-o", "--output"},
+              paramLabel = "FILE",
+              description = "Write it there instead.")
+          @Nullable Path output)
+      throws IOException {
+    String text = BootstrapRenderer.render(settings.options());
+    if (output != null) {
+      Files.writeString(output, text);
+      return 0;
+    }
+    spec.commandLine().getOut().print(text);
     spec.commandLine().getOut().flush();
     return 0;
+  }
+
+  @Command(
+      name = "drain",
+      mixinStandardHelpOptions = true,
+      description =
+          "Takes a running Envoy out of service without losing a request: /health answers 503,"
+              + " then its listeners close, then requests in flight end. Envoy itself runs on."
+              + " Exit code 1 where the limit ended some of them.")
+  int drain(
+      @Option(
+              names = "--run-dir",
+              defaultValue = "/run/warmpath",
+              paramLabel = "DIR",
+              description = "Folder of the sockets (default: ${DEFAULT-VALUE}).")
+          Path runDirectory,
+      @Option(
+              names = "--admin",
+              paramLabel = "ADDRESS",
+              description =
+                  "Envoy's admin interface: HOST:PORT or unix:FILE (default: a socket in the run"
+                      + " directory).")
+          @Nullable String admin,
+      @Option(
+              names = "--settle",
+              defaultValue = "5s",
+              converter = DurationConverter.class,
+              description =
+                  "How long load balancers may need to hear of it (default: ${DEFAULT-VALUE}).")
+          Duration settle,
+      @Option(
+              names = "--limit",
+              defaultValue = "120s",
+              converter = DurationConverter.class,
+              description =
+                  "How long requests in flight may take after that (default: ${DEFAULT-VALUE}).")
+          Duration limit,
+      @Option(
+              names = "--done",
+              paramLabel = "FILE",
+              description = "Create this file at the end, however the drain ended.")
+          @Nullable Path done)
+      throws Exception {
+    try {
+      Address address =
+          admin == null
+              ? new Address.Pipe(runDirectory.resolve(BootstrapOptions.ADMIN_SOCKET))
+              : Address.parse(admin);
+      long left = new EnvoyDrain(new EnvoyAdmin(address)).run(settle, limit);
+      Terminal.standard()
+          .line(left == 0 ? "drained" : left + " requests were still running after the limit");
+      return left == 0 ? 0 : 1;
+    } catch (IllegalArgumentException e) {
+      throw new CommandException(2, String.valueOf(e.getMessage()));
+    } finally {
+      if (done != null) {
+        Files.writeString(done, "");
+      }
+    }
   }
 
   @Command(

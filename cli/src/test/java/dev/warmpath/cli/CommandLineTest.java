@@ -50,6 +50,27 @@ final class CommandLineTest {
   }
 
   @Test
+  void bootstrapIsWrittenToAFileAsItIsPrinted(@TempDir Path folder) throws Exception {
+    Path file = folder.resolve("envoy.yaml");
+    String[] printed = {"envoy", "render", "--run-dir", "/run/wp", "--stats", "0.0.0.0:9902"};
+    String[] written = {
+      "envoy", "render", "--run-dir", "/run/wp", "--stats", "0.0.0.0:9902", "--output", "" + file
+    };
+    assertThat(execute(written).out()).isEmpty();
+    assertThat(Files.readString(file))
+        .isEqualTo(execute(printed).out())
+        .contains("warmpath_stats", "envoy-admin.sock");
+  }
+
+  @Test
+  void drainOfAnEnvoyThatIsNotThereFailsAndStillTellsWhoWaits(@TempDir Path folder) {
+    Path done = folder.resolve("done");
+    Outcome drain = execute("envoy", "drain", "--run-dir", "" + folder, "--done", "" + done);
+    assertThat(drain.exit()).isNotZero();
+    assertThat(done).exists();
+  }
+
+  @Test
   void unknownCommandAndOptionAreNamed() {
     assertThat(execute("serve").exit()).isEqualTo(2);
     assertThat(execute("serve").err()).contains("serve");

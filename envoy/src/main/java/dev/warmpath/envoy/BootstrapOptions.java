@@ -2,6 +2,7 @@ package dev.warmpath.envoy;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What differs between one gateway's Envoy and another's.
@@ -16,6 +17,8 @@ import java.time.Duration;
  * @param decideTimeout how long Envoy waits for one answer of the processor; it may ask for more
  * @param trustedHops how many proxies before this one write X-Forwarded-For
  * @param maxConnections downstream connections in all; further ones are refused
+ * @param stats where GET /stats/prometheus is answered, and nothing else of the admin interface;
+ *     null for nowhere
  */
 public record BootstrapOptions(
     String nodeId,
@@ -27,7 +30,8 @@ public record BootstrapOptions(
     long bodyLimitBytes,
     Duration decideTimeout,
     int trustedHops,
-    int maxConnections) {
+    int maxConnections,
+    @Nullable Address stats) {
 
   public static final String DEFAULT_CLUSTER = "warmpath";
 
@@ -76,7 +80,8 @@ public record BootstrapOptions(
         DEFAULT_BODY_LIMIT_BYTES,
         DEFAULT_DECIDE_TIMEOUT,
         0,
-        DEFAULT_MAX_CONNECTIONS);
+        DEFAULT_MAX_CONNECTIONS,
+        null);
   }
 
   public BootstrapOptions withAdmin(Address value) {
@@ -90,7 +95,8 @@ public record BootstrapOptions(
         bodyLimitBytes,
         decideTimeout,
         trustedHops,
-        maxConnections);
+        maxConnections,
+        stats);
   }
 
   public BootstrapOptions withProcessor(Address value) {
@@ -104,7 +110,8 @@ public record BootstrapOptions(
         bodyLimitBytes,
         decideTimeout,
         trustedHops,
-        maxConnections);
+        maxConnections,
+        stats);
   }
 
   public BootstrapOptions withXds(Address value) {
@@ -118,7 +125,8 @@ public record BootstrapOptions(
         bodyLimitBytes,
         decideTimeout,
         trustedHops,
-        maxConnections);
+        maxConnections,
+        stats);
   }
 
   public BootstrapOptions withBodyLimitBytes(long value) {
@@ -132,7 +140,8 @@ public record BootstrapOptions(
         value,
         decideTimeout,
         trustedHops,
-        maxConnections);
+        maxConnections,
+        stats);
   }
 
   public BootstrapOptions withDecideTimeout(Duration value) {
@@ -146,7 +155,8 @@ public record BootstrapOptions(
         bodyLimitBytes,
         value,
         trustedHops,
-        maxConnections);
+        maxConnections,
+        stats);
   }
 
   public BootstrapOptions withTrustedHops(int value) {
@@ -160,6 +170,22 @@ public record BootstrapOptions(
         bodyLimitBytes,
         decideTimeout,
         value,
-        maxConnections);
+        maxConnections,
+        stats);
+  }
+
+  public BootstrapOptions withStats(@Nullable Address value) {
+    return new BootstrapOptions(
+        nodeId,
+        nodeCluster,
+        listen,
+        admin,
+        processor,
+        xds,
+        bodyLimitBytes,
+        decideTimeout,
+        trustedHops,
+        maxConnections,
+        value);
   }
 }

@@ -40,7 +40,20 @@ public final class BootstrapRenderer {
     values.put("trusted_hops", Integer.toString(options.trustedHops()));
     values.put("max_connections", Integer.toString(options.maxConnections()));
     values.put("usage_lua", quoted(resource("usage.lua")));
+    Address stats = options.stats();
+    values.put("stats_listener", "");
+    values.put("stats_cluster", "");
+    if (stats != null) {
+      values.put("stats_listener", part("stats-listener.yaml", "stats_address", address(stats)));
+      values.put(
+          "stats_cluster", part("stats-cluster.yaml", "admin_address", address(options.admin())));
+    }
     return replace(resource("bootstrap.yaml"), values);
+  }
+
+  /** One list item on one line. */
+  private static String part(String name, String parameter, String value) {
+    return replace(resource(name).strip(), Map.of(parameter, value));
   }
 
   private static String replace(String template, Map<String, String> values) {

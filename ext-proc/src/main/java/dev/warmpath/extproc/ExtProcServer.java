@@ -267,6 +267,7 @@ public final class ExtProcServer implements AutoCloseable {
     metrics.gauge(MetricNames.BUFFERED_BYTES, budget::usedBytes);
     metrics.gauge(MetricNames.BUFFERED_LIMIT_BYTES, budget::capacityBytes);
     metrics.gauge(MetricNames.LEASES, router::activeLeases);
+    metrics.gauge(MetricNames.IN_FLIGHT_PROMPT_TOKENS, router.ledger()::promptTokens);
     metrics.gauge(MetricNames.INDEX_BYTES, router::indexBytes);
     metrics.counter(MetricNames.LEASES_MOVED, router.ledger()::moved);
     metrics.counter(MetricNames.LEASES_LEAKED, router.ledger()::leaked);

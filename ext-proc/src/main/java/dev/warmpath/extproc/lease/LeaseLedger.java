@@ -13,6 +13,7 @@ public final class LeaseLedger {
   private final AtomicLong ended = new AtomicLong();
   private final AtomicLong moved = new AtomicLong();
   private final AtomicLong leaked = new AtomicLong();
+  private final AtomicLong promptTokens = new AtomicLong();
 
   /** Reserves on a worker. */
   public Lease reserve(
@@ -25,15 +26,15 @@ public final class LeaseLedger {
       boolean streaming,
       long nowNanos) {
     reserved.incrementAndGet();
+    this.promptTokens.addAndGet(promptTokens);
     return load.reserve(
         chain, blocks, promptTokens, cachedTokens, workSeconds, streaming, nowNanos);
   }
 
   /** A request goes to another worker than it was reserved on; the old lease ends. */
   public void moved(Lease from, long nowNanos) {
-    if (from.load().end(from, nowNanos)) {
+    if (end(from, nowNanos)) {
       moved.incrementAndGet();
-      ended.incrementAndGet();
     }
   }
 
@@ -43,6 +44,7 @@ public final class LeaseLedger {
       return false;
     }
     ended.incrementAndGet();
+    promptTokens.addAndGet(-lease.promptTokens());
     return true;
   }
 
@@ -57,6 +59,11 @@ public final class LeaseLedger {
 
   public long active() {
     return reserved.get() - ended.get();
+  }
+
+  /** Prompt tokens, cached ones included, of all leases that are held now. */
+  public long promptTokens() {
+    return promptTokens.get();
   }
 
   public long reserved() {

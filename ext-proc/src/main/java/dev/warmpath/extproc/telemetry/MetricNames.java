@@ -36,6 +36,7 @@ public final class MetricNames {
 
   // Routing
   public static final String LEASES = "warmpath_leases";
+  public static final String IN_FLIGHT_PROMPT_TOKENS = "warmpath_inflight_prompt_tokens";
   public static final String LEASES_MOVED = "warmpath_leases_moved_total";
   public static final String LEASES_LEAKED = "warmpath_leases_leaked_total";
   public static final String INDEX_BYTES = "warmpath_prefix_index_bytes";
@@ -83,6 +84,7 @@ public final class MetricNames {
           CACHED_TOKENS,
           OUTPUT_TOKENS,
           LEASES,
+          IN_FLIGHT_PROMPT_TOKENS,
           LEASES_MOVED,
           LEASES_LEAKED,
           INDEX_BYTES,

@@ -148,6 +148,7 @@ class PoolRouterTest {
     }
     open.forEach(placed -> placed.request().ended(Outcome.LOST, clock.get()));
     assertThat(router.activeLeases()).isZero();
+    assertThat(router.ledger().promptTokens()).isZero();
     assertThat(router.ledger().leaked()).isZero();
     for (int i = 0; i < 50; i++) {
       Placement.Placed placed = place(prompt(3, 0, 640));
@@ -300,6 +301,7 @@ class PoolRouterTest {
         pool().workers().get(at).id(),
         new WorkerGauges(1, 0, null, null, null, null, null, clock.get()));
     assertThat(router.activeLeases()).as("slow, but the worker still has it").isEqualTo(1);
+    assertThat(router.ledger().promptTokens()).isPositive();
     router.scraped(
         pool().workers().get(at).id(),
         new WorkerGauges(0, 0, null, null, null, null, null, clock.get()));
