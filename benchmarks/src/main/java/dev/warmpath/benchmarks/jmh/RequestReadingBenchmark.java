@@ -35,8 +35,11 @@ public class RequestReadingBenchmark {
   @Param({"2048", "65536", "225280"})
   public int bytes;
 
-  /** Raw UTF-8 as vendor SDKs send it, or every tenth character escaped. */
-  @Param({"plain", "escaped"})
+  /**
+   * Raw text as vendor SDKs send it; code with its line ends and quotes; every tenth character
+   * escaped, at random; Chinese as UTF-8.
+   */
+  @Param({"plain", "code", "escaped", "chinese"})
   public String text = "plain";
 
   private byte[] body = new byte[0];
@@ -46,18 +49,29 @@ public class RequestReadingBenchmark {
     SplittableRandom random = new SplittableRandom(1);
     StringBuilder out =
         new StringBuilder("{\"messages\":[{\"role\":\"system\",\"content\":\"You help.\"}");
-    while (out.length() < bytes - 60) {
+    int written = out.length();
+    int every =
+        switch (text) {
+          case "escaped" -> 10;
+          case "code" -> 40;
+          default -> Integer.MAX_VALUE;
+        };
+    while (written < bytes - 60) {
       out.append(",{\"role\":\"user\",\"content\":\"");
-      int length = Math.min(8_192, bytes - 60 - out.length());
+      int length = Math.min(8_192, bytes - 60 - written);
       for (int i = 0; i < length; i++) {
-        if (text.equals("escaped") && random.nextInt(10) == 0) {
-          out.append("\\n");
+        if (text.equals("chinese")) {
+          out.append((char) (0x4E00 + random.nextInt(0x5000)));
+          i += 2;
+        } else if (random.nextInt(every) == 0) {
+          out.append(random.nextInt(3) == 0 ? "\\\"" : "\\n");
           i++;
         } else {
           out.append((char) ('a' + random.nextInt(26)));
         }
       }
       out.append("\"}");
+      written += length + 29;
     }
     out.append("],\"model\":\"qwen-27b\",\"stream\":true}");
     body = out.toString().getBytes(StandardCharsets.UTF_8);

@@ -7,7 +7,6 @@ package dev.warmpath.extproc.request;
 final class CanonicalJson {
   private final JsonScanner scanner;
   private final PromptHasher out;
-  private final byte[] decoded = new byte[4];
 
   CanonicalJson(JsonScanner scanner, PromptHasher out) {
     this.scanner = scanner;
@@ -16,27 +15,13 @@ final class CanonicalJson {
 
   /** The decoded content of the string at {@code from}, its opening quote. Returns the end. */
   int string(int from) {
-    byte[] json = scanner.json;
-    int i = from + 1;
-    int run = i;
-    while (true) {
-      i = scanner.plainRun(i);
-      byte b = json[i];
-      if (b == '"') {
-        out.bytes(json, run, i);
-        return i + 1;
-      }
-      if (b == '\\') {
-        out.bytes(json, run, i);
-        out.bytes(decoded, 0, scanner.decodeEscape(i, decoded, 0));
-        i += scanner.escapeLength(i);
-        run = i;
-      } else {
-        do {
-          i++; // the bytes of multi-byte characters are copied with their run
-        } while (json[i] < 0);
-      }
+    int end = scanner.skipCheckedString(from);
+    if (scanner.skippedPlain()) {
+      out.bytes(scanner.json, from + 1, end - 1);
+    } else {
+      out.decoded(scanner.escaped, from + 1, end - 1);
     }
+    return end;
   }
 
   /** Any value: blanks dropped, strings decoded, everything else as it stands. Returns the end. */
@@ -69,7 +54,7 @@ final class CanonicalJson {
         }
         default -> {
           int start = i;
-          i = scanner.skipValue(i, 0);
+          i = scanner.skipScalar(i);
           out.bytes(json, start, i);
         }
       }

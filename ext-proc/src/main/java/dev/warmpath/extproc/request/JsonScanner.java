@@ -3,6 +3,8 @@ package dev.warmpath.extproc.request;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * Walks JSON text in a byte array without building anything. Every method takes the position where
@@ -22,18 +24,49 @@ final class JsonScanner {
 
   private static final VarHandle LONGS =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle INTS =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
   private static final long ONES = 0x0101010101010101L;
   private static final long HIGHS = 0x8080808080808080L;
   private static final long QUOTES = ONES * '"';
   private static final long BACKSLASHES = ONES * '\\';
   private static final long BLANKS = ONES * ' ';
 
+  /** Containers below this depth are not looked into one by one. */
+  private static final int INNER_DEPTH = 8;
+
+  private static final int[] NO_ENTRIES = {};
+
+  /** Values shorter than this are walked again rather than remembered. */
+  private static final int WORTH_REMEMBERING = 64;
+
+  /** Three bytes as they lie in a word: what is fixed in a character of three bytes, and in two. */
+  private static final int THREE_MASK = 0xC0C0F0;
+
+  private static final int THREE = 0x8080E0;
+  private static final int TWO_MASK = 0xC0E0;
+  private static final int TWO = 0x80C0;
+
   final byte[] json;
   final int end;
+  final EscapedText escaped;
+
+  /** Where longer values start, in order, and where each ends: negative if without backslash. */
+  private int[] starts = new int[16];
+
+  private int[] ends = new int[16];
+  private int remembered;
+
+  /** All before this position has been checked, and its longer values are remembered. */
+  private int checked;
+
+  private boolean remembering;
+  private boolean backslash;
 
   JsonScanner(byte[] json, int end) {
     this.json = json;
     this.end = end;
+    this.escaped = new EscapedText(json);
   }
 
   int skipBlank(int from) {
@@ -61,24 +94,74 @@ final class JsonScanner {
   }
 
   /**
-   * Skips one value that starts at {@code from} (blanks already skipped), checking all of it.
+   * Skips one value that starts at {@code from} (blanks already skipped), checking all of it the
+   * first time. Who descends into it later is spared another walk over its longer parts, so that a
+   * body is read once to be checked, however deep its text lies, and once to be hashed.
    *
    * @param depth how many containers are open around it
    */
   int skipValue(int from, int depth) {
     int b = peek(from);
-    if (b == '"') {
+    if (b != '"' && b != '{' && b != '[') {
+      return skipScalar(from);
+    }
+    if (from < checked) {
+      int known = find(from);
+      if (known >= 0) {
+        return Math.abs(ends[known]);
+      }
+      return b == '"' ? skipString(from) : skipContainer(from, depth);
+    }
+    remembering = true;
+    int behind = b == '"' ? rememberString(from) : skipContainer(from, depth);
+    remembering = false;
+    checked = behind;
+    return behind;
+  }
+
+  /** Skips a string that has been checked; {@link #skippedPlain} then says what it is like. */
+  int skipCheckedString(int from) {
+    int known = find(from);
+    if (known < 0) {
+      backslash = false;
       return skipString(from);
     }
-    if (b == '{' || b == '[') {
-      return skipContainer(from, depth);
+    backslash = ends[known] > 0;
+    return Math.abs(ends[known]);
+  }
+
+  /** Whether that string has no escape. */
+  boolean skippedPlain() {
+    return !backslash;
+  }
+
+  private int find(int start) {
+    return Arrays.binarySearch(starts, 0, remembered, start);
+  }
+
+  private int rememberString(int from) {
+    backslash = false;
+    int behind = skipString(from);
+    if (behind - from >= WORTH_REMEMBERING) {
+      int entry = remember(from);
+      ends[entry] = backslash ? behind : -behind;
     }
-    return skipScalar(from);
+    return behind;
+  }
+
+  private int remember(int start) {
+    if (remembered == starts.length) {
+      starts = Arrays.copyOf(starts, 2 * remembered);
+      ends = Arrays.copyOf(ends, 2 * remembered);
+    }
+    starts[remembered] = start;
+    return remembered++;
   }
 
   /** Iterative: a body of 10,000 brackets must not become 10,000 stack frames. */
   private int skipContainer(int from, int outerDepth) {
     long[] objects = new long[MAX_DEPTH / Long.SIZE];
+    int[] entries = remembering ? new int[INNER_DEPTH] : NO_ENTRIES;
     int depth = 0;
     int i = from;
     boolean expectValue = true; // else: expect ',' or a closing bracket
@@ -91,18 +174,26 @@ final class JsonScanner {
         }
         boolean object = b == '{';
         set(objects, depth, object);
+        if (depth < entries.length) {
+          entries[depth] = remember(i);
+        }
         depth++;
         i = skipBlank(i + 1);
         int next = peek(i);
         if (next == (object ? '}' : ']')) {
           depth--;
           i++;
+          closed(entries, depth, i);
           expectValue = false;
         } else if (object) {
           i = key(i);
         }
       } else if (expectValue) {
-        i = b == '"' ? skipString(i) : skipScalar(i);
+        if (b == '"') {
+          i = remembering ? rememberString(i) : skipString(i);
+        } else {
+          i = skipScalar(i);
+        }
         expectValue = false;
       } else {
         boolean object = get(objects, depth - 1);
@@ -119,6 +210,7 @@ final class JsonScanner {
         }
         depth--;
         i++;
+        closed(entries, depth, i);
       }
       if (!expectValue) {
         if (depth == 0) {
@@ -126,6 +218,18 @@ final class JsonScanner {
         }
         i = skipBlank(i);
       }
+    }
+  }
+
+  private void closed(int[] entries, int depth, int behind) {
+    if (depth >= entries.length) {
+      return;
+    }
+    int entry = entries[depth];
+    if (behind - starts[entry] < WORTH_REMEMBERING) {
+      remembered = entry; // what it holds is shorter still
+    } else {
+      ends[entry] = behind;
     }
   }
 
@@ -147,7 +251,8 @@ final class JsonScanner {
     return skipBlank(expect(i, ':'));
   }
 
-  private int skipScalar(int from) {
+  /** Skips a number or a literal. */
+  int skipScalar(int from) {
     int b = peek(from);
     return switch (b) {
       case 't' -> literal(from, "true");
@@ -221,17 +326,37 @@ final class JsonScanner {
         return i + 1;
       }
       if (b == '\\') {
-        i = skipEscape(i);
+        backslash = true;
+        i = i + 1 < end && EscapedText.isLetter(json[i + 1]) ? i + 2 : skipUnicodeEscape(i);
       } else if (b >= 0x80) {
-        do {
-          i = skipMultiByte(i);
-        } while (peek(i) >= 0x80);
+        i = multiByteRun(i);
       } else if (b < 0) {
         throw MalformedBody.notJson("a string that does not end", from);
       } else {
         throw MalformedBody.notJson("a control character in a string", i);
       }
     }
+  }
+
+  /** Skips characters of several bytes. */
+  private int multiByteRun(int from) {
+    int i = from;
+    int last = end - Integer.BYTES;
+    while (i <= last && json[i] < 0) {
+      int w = (int) INTS.get(json, i);
+      int lead = w & 0xFF;
+      if ((w & THREE_MASK) == THREE && lead != 0xE0 && lead != 0xED) {
+        i += 3;
+      } else if ((w & TWO_MASK) == TWO && lead >= 0xC2) {
+        i += 2;
+      } else {
+        i = skipMultiByte(i);
+      }
+    }
+    while (i < end && json[i] < 0) {
+      i = skipMultiByte(i);
+    }
+    return i;
   }
 
   /** First position from {@code i} that isn't plain ASCII text, or the end. */
@@ -262,29 +387,25 @@ final class JsonScanner {
     return i;
   }
 
-  private int skipEscape(int at) {
-    int b = peek(at + 1);
-    return switch (b) {
-      case '"', '\\', '/', 'b', 'f', 'n', 'r', 't' -> at + 2;
-      case 'u' -> {
-        int unit = hex4(at + 2);
-        if (unit >= 0xDC00 && unit <= 0xDFFF) {
-          throw loneSurrogate(at);
-        }
-        if (unit >= 0xD800 && unit <= 0xDBFF) {
-          if (peek(at + 6) != '\\' || peek(at + 7) != 'u') {
-            throw loneSurrogate(at);
-          }
-          int low = hex4(at + 8);
-          if (low < 0xDC00 || low > 0xDFFF) {
-            throw loneSurrogate(at);
-          }
-          yield at + 12;
-        }
-        yield at + 6;
+  private int skipUnicodeEscape(int at) {
+    if (peek(at + 1) != 'u') {
+      throw MalformedBody.notJson("an unknown escape", at);
+    }
+    int unit = hex4(at + 2);
+    if (unit >= 0xDC00 && unit <= 0xDFFF) {
+      throw loneSurrogate(at);
+    }
+    if (unit >= 0xD800 && unit <= 0xDBFF) {
+      if (peek(at + 6) != '\\' || peek(at + 7) != 'u') {
+        throw loneSurrogate(at);
       }
-      default -> throw MalformedBody.notJson("an unknown escape", at);
-    };
+      int low = hex4(at + 8);
+      if (low < 0xDC00 || low > 0xDFFF) {
+        throw loneSurrogate(at);
+      }
+      return at + 12;
+    }
+    return at + 6;
   }
 
   private static MalformedBody loneSurrogate(int at) {
@@ -297,13 +418,9 @@ final class JsonScanner {
     if (at + 4 > end) {
       throw MalformedBody.notJson("a string that does not end", at);
     }
-    int value = 0;
-    for (int k = at; k < at + 4; k++) {
-      int digit = Character.digit(json[k], 16);
-      if (digit < 0) {
-        throw MalformedBody.notJson("expected a hex digit", k);
-      }
-      value = (value << 4) | digit;
+    int value = EscapedText.hex4(json, at);
+    if (value < 0) {
+      throw MalformedBody.notJson("expected a hex digit", EscapedText.notHex(json, at));
     }
     return value;
   }
@@ -373,76 +490,8 @@ final class JsonScanner {
     int close = to - 1;
     int run = plainRun(i);
     if (run >= close) {
-      return new String(json, i, close - i, java.nio.charset.StandardCharsets.ISO_8859_1);
+      return new String(json, i, close - i, StandardCharsets.ISO_8859_1);
     }
-    byte[] decoded = new byte[close - i];
-    int n = decode(i, close, decoded);
-    return new String(decoded, 0, n, java.nio.charset.StandardCharsets.UTF_8);
-  }
-
-  /** Decodes checked string content into {@code out}, which is never longer than its source. */
-  int decode(int from, int to, byte[] out) {
-    int n = 0;
-    int i = from;
-    while (i < to) {
-      int run = i;
-      while (run < to && json[run] != '\\') {
-        run++;
-      }
-      System.arraycopy(json, i, out, n, run - i);
-      n += run - i;
-      i = run;
-      if (i < to) {
-        n = decodeEscape(i, out, n);
-        i += escapeLength(i);
-      }
-    }
-    return n;
-  }
-
-  /** Bytes of the escape at a backslash: 2, 6, or 12 for a surrogate pair. */
-  int escapeLength(int at) {
-    if (json[at + 1] != 'u') {
-      return 2;
-    }
-    int unit = hex4(at + 2);
-    return unit >= 0xD800 && unit <= 0xDBFF ? 12 : 6;
-  }
-
-  /** Writes the UTF-8 form of the escape at a backslash; returns the new length of {@code out}. */
-  int decodeEscape(int at, byte[] out, int length) {
-    int n = length;
-    int b = json[at + 1];
-    int point =
-        switch (b) {
-          case 'b' -> '\b';
-          case 'f' -> '\f';
-          case 'n' -> '\n';
-          case 'r' -> '\r';
-          case 't' -> '\t';
-          case 'u' -> {
-            int unit = hex4(at + 2);
-            yield unit >= 0xD800 && unit <= 0xDBFF
-                ? Character.toCodePoint((char) unit, (char) hex4(at + 8))
-                : unit;
-          }
-          default -> b;
-        };
-    if (point < 0x80) {
-      out[n++] = (byte) point;
-    } else if (point < 0x800) {
-      out[n++] = (byte) (0xC0 | (point >> 6));
-      out[n++] = (byte) (0x80 | (point & 0x3F));
-    } else if (point < 0x10000) {
-      out[n++] = (byte) (0xE0 | (point >> 12));
-      out[n++] = (byte) (0x80 | ((point >> 6) & 0x3F));
-      out[n++] = (byte) (0x80 | (point & 0x3F));
-    } else {
-      out[n++] = (byte) (0xF0 | (point >> 18));
-      out[n++] = (byte) (0x80 | ((point >> 12) & 0x3F));
-      out[n++] = (byte) (0x80 | ((point >> 6) & 0x3F));
-      out[n++] = (byte) (0x80 | (point & 0x3F));
-    }
-    return n;
+    return escaped.string(i, close);
   }
 }

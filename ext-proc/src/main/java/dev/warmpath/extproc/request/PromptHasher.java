@@ -35,7 +35,7 @@ final class PromptHasher {
   private static final int BLOCK = PromptFingerprint.BLOCK_BYTES;
   private static final long PRIME = 0x9E3779B97F4A7C15L;
 
-  private final byte[] pending = new byte[BLOCK];
+  private final byte[] pending = new byte[BLOCK + EscapedText.SLACK];
   private int filled;
   private long size;
   private long last;
@@ -97,6 +97,22 @@ final class PromptHasher {
     }
     System.arraycopy(source, i, pending, 0, to - i);
     filled = to - i;
+  }
+
+  /** Content of a checked string that holds escapes, decoded block by block. */
+  void decoded(EscapedText text, int from, int to) {
+    int i = from;
+    while (i < to) {
+      int n = text.decode(i, to, pending, filled);
+      i = text.decodedTo;
+      size += n - filled;
+      if (n >= BLOCK) {
+        close(pending, 0);
+        n -= BLOCK;
+        System.arraycopy(pending, BLOCK, pending, 0, n);
+      }
+      filled = n;
+    }
   }
 
   void word(long value, int bytes) {

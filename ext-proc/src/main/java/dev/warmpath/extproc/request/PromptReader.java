@@ -373,10 +373,7 @@ final class PromptReader {
   }
 
   private byte[] decoded(int at) {
-    int to = scanner.skipString(at) - 1;
-    byte[] content = new byte[to - at - 1];
-    int n = scanner.decode(at + 1, to, content);
-    return n == content.length ? content : java.util.Arrays.copyOf(content, n);
+    return scanner.escaped.bytes(at + 1, scanner.skipCheckedString(at) - 1);
   }
 
   /** A tool call of either dialect: name and arguments. */

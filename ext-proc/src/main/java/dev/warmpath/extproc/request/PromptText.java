@@ -58,8 +58,8 @@ public final class PromptText {
   private String decode(Part part, int maxBytes) {
     int from = part.start() + 1;
     int to = part.end() - 1;
-    byte[] out = new byte[to - from];
-    int n = scanner.decode(from, to, out);
+    byte[] out = new byte[to - from + EscapedText.SLACK];
+    int n = scanner.escaped.decode(from, to, out, 0);
     if (n > maxBytes) {
       n = maxBytes;
       while (n > 0 && (out[n] & 0xC0) == 0x80) {

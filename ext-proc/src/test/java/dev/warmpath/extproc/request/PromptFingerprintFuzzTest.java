@@ -78,6 +78,27 @@ class PromptFingerprintFuzzTest {
     }
   }
 
+  /**
+   * Text is decoded by words and hashed by blocks: an escape may lie across any of their borders.
+   */
+  @Test
+  void anEscapeAtAnyPositionChangesNothing() {
+    StringBuilder text = new StringBuilder();
+    while (text.length() < 3 * PromptFingerprint.BLOCK_BYTES) {
+      text.append((char) ('a' + random.nextInt(26)));
+    }
+    String before = "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"";
+    long[] expected = chain(Operation.CHAT_COMPLETIONS, before + text + "\"}]}");
+    assertThat(expected.length).isEqualTo(3);
+    for (int i = 0; i < text.length(); i++) {
+      String escape = "\\u%04x".formatted((int) text.charAt(i));
+      String escaped = text.substring(0, i) + escape + text.substring(i + 1);
+      assertThat(chain(Operation.CHAT_COMPLETIONS, before + escaped + "\"}]}"))
+          .as("escape at %d", i)
+          .isEqualTo(expected);
+    }
+  }
+
   private static long[] chain(Operation operation, String body) {
     ParsedBody result = RequestParser.parse(operation, body.getBytes(StandardCharsets.UTF_8));
     assertThat(result).as(body).isInstanceOf(ParsedBody.Parsed.class);
