@@ -72,6 +72,7 @@ final class Replay implements Workload.Schedule {
       due.add(new Due(change.atNanos(), order++, null, change));
     }
     algorithm.fleetChanged(fleet.up(), 0);
+    scrape(); // a gateway has read every worker's metrics before it takes traffic
     workload.start(this);
     long nextScrape = SCRAPE_NANOS;
     while (open > 0) {
