@@ -24,6 +24,7 @@ public final class Lease {
   private final double workSeconds;
   private final boolean streaming;
   private final long reservedNanos;
+  private final long entersNanos;
   private State state = State.RESERVED;
   final WorkerLoad load;
   @Nullable Lease previous;
@@ -44,7 +45,8 @@ public final class Lease {
       int cachedTokens,
       double workSeconds,
       boolean streaming,
-      long reservedNanos) {
+      long reservedNanos,
+      long entersNanos) {
     this.load = load;
     this.chain = chain;
     this.blocks = blocks;
@@ -53,6 +55,7 @@ public final class Lease {
     this.workSeconds = workSeconds;
     this.streaming = streaming;
     this.reservedNanos = reservedNanos;
+    this.entersNanos = entersNanos;
   }
 
   public WorkerLoad load() {
@@ -72,6 +75,11 @@ public final class Lease {
   /** The next lease in the same list: of the queue, or of those that decode; null at the end. */
   public @Nullable Lease next() {
     return next;
+  }
+
+  /** The lease in front of it in the same list, or null. */
+  public @Nullable Lease previous() {
+    return previous;
   }
 
   public State state() {
@@ -103,6 +111,11 @@ public final class Lease {
 
   public long reservedNanos() {
     return reservedNanos;
+  }
+
+  /** When it gets into the engine's queue: its front end has read the prompt by then. */
+  public long entersNanos() {
+    return entersNanos;
   }
 
   /** The turn in which it was computed; null before its first token, and where that is not seen. */

@@ -24,11 +24,12 @@ public final class LeaseLedger {
       int cachedTokens,
       double workSeconds,
       boolean streaming,
-      long nowNanos) {
+      long nowNanos,
+      long entersNanos) {
     reserved.incrementAndGet();
     this.promptTokens.addAndGet(promptTokens);
     return load.reserve(
-        chain, blocks, promptTokens, cachedTokens, workSeconds, streaming, nowNanos);
+        chain, blocks, promptTokens, cachedTokens, workSeconds, streaming, nowNanos, entersNanos);
   }
 
   /** A request goes to another worker than it was reserved on; the old lease ends. */

@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
  * What this gateway has sent to one worker and not got back: a FIFO of prompts that wait for their
  * first token, and the requests that produce tokens.
  *
- * <p>Engines prefill in order of arrival, so the FIFO is also the worker's queue as far as it comes
- * from here: when one prompt's first token is seen, the next one's turn has begun.
+ * <p>Engines prefill in the order in which their front end has read the prompts, so that of two
+ * that arrive together the shorter goes first. In that order the FIFO is also the worker's queue as
+ * far as it comes from here: when one prompt's first token is seen, the next one's turn has begun.
  *
  * <p>Not thread-safe: guarded by the router's lock.
  */
@@ -41,7 +42,11 @@ public final class WorkerLoad {
 
   private int peakInFlight;
 
-  /** Puts a request on this worker. */
+  /**
+   * Puts a request on this worker.
+   *
+   * @param entersNanos when it gets into the engine's queue
+   */
   public Lease reserve(
       long[] chain,
       int blocks,
@@ -49,20 +54,24 @@ public final class WorkerLoad {
       int cachedTokens,
       double workSeconds,
       boolean streaming,
-      long nowNanos) {
+      long nowNanos,
+      long entersNanos) {
     Lease lease =
         new Lease(
-            this, chain, blocks, promptTokens, cachedTokens, workSeconds, streaming, nowNanos);
-    lease.reservedIdle = head == null;
+            this,
+            chain,
+            blocks,
+            promptTokens,
+            cachedTokens,
+            workSeconds,
+            streaming,
+            nowNanos,
+            entersNanos);
     if (head == null) {
-      head = lease;
       turnNanos = nowNanos;
       turnKnown = true;
-    } else {
-      lease.previous = tail;
-      assertTail().next = lease;
     }
-    tail = lease;
+    link(lease);
     queued++;
     queuedWorkSeconds += workSeconds;
     queuedTokens += lease.uncachedTokens();
@@ -70,12 +79,32 @@ public final class WorkerLoad {
     return lease;
   }
 
-  private Lease assertTail() {
-    Lease last = tail;
-    if (last == null) {
-      throw new IllegalStateException("a queue with a head has a tail");
+  /** Behind the last one that gets into the engine's queue no later. */
+  private void link(Lease lease) {
+    Lease before = tail;
+    while (before != null && before.entersNanos() > lease.entersNanos()) {
+      before = before.previous;
     }
-    return last;
+    Lease after = before == null ? head : before.next;
+    lease.previous = before;
+    lease.next = after;
+    lease.reservedIdle = before == null;
+    if (before == null) {
+      head = lease;
+    } else {
+      before.next = lease;
+    }
+    if (after == null) {
+      tail = lease;
+    } else {
+      after.previous = lease;
+      after.reservedIdle = false;
+    }
+  }
+
+  /** The last prompt of the queue, or null. */
+  public @Nullable Lease tail() {
+    return tail;
   }
 
   /** The request produces tokens from now on. Returns false if it did already, or has ended. */

@@ -17,8 +17,14 @@ public final class ArrivalRate {
   /** A night without traffic says no more than a minute without. */
   private static final double LONGEST_GAP_SECONDS = 60;
 
-  private double gapSeconds;
-  private double gapSquares;
+  /**
+   * Before anything is known: one gap of this length. The first prompts of a burst are close to
+   * each other and say nothing of what comes after it.
+   */
+  private static final double FIRST_GAP_SECONDS = 10;
+
+  private double gapSeconds = FIRST_GAP_SECONDS;
+  private double gapSquares = FIRST_GAP_SECONDS * FIRST_GAP_SECONDS;
   private long lastNanos;
   private boolean started;
 
@@ -32,8 +38,7 @@ public final class ArrivalRate {
     lastNanos = nowNanos;
   }
 
-  /** Zero before anything can be said. */
   public double perSecond() {
-    return gapSquares <= 0 ? 0 : 2 * gapSeconds / gapSquares;
+    return 2 * gapSeconds / gapSquares;
   }
 }

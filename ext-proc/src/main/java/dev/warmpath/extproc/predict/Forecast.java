@@ -30,4 +30,9 @@ public final class Forecast {
 
   public double highSeconds;
   public boolean queued;
+
+  /** Queued prompts that get into the engine's queue later than this one, and their work. */
+  int overtaken;
+
+  double overtakenWorkSeconds;
 }

@@ -145,8 +145,8 @@ public final class WorkerModel {
     out.workSeconds = slow * out.baseWorkSeconds;
     out.frontEndSeconds = cost.frontEndSeconds(promptTokens);
     out.foreignSeconds = foreignSeconds(slow, nowNanos);
-    double queue = queueSeconds(slow, nowNanos);
-    out.queued = load.queued() > 0;
+    overtaken(nowNanos + (long) (out.frontEndSeconds / NANO), out);
+    double queue = out.queued ? queueSeconds(slow, out.overtakenWorkSeconds, nowNanos) : 0;
     // The front end reads the prompt while others are computed.
     out.queueSeconds = Math.max(0, queue - out.frontEndSeconds);
     out.stepSeconds = cost.stepRestSeconds(!out.queued, load.decoding());
@@ -174,6 +174,7 @@ public final class WorkerModel {
    *
    * <pre>
    *   others = rate w (q + w / 2) / (1 - load)      they queue behind w seconds of work
+   *          + w x prompts that it overtakes
    *          + 6 P(reuse) work(evicted)             they find less in this worker's cache
    * </pre>
    *
@@ -193,7 +194,8 @@ public final class WorkerModel {
     double slow = speed.factor();
     double busy = Math.min(MOST_LOAD, arrivalsPerSecond * kind.meanWorkSeconds() * slow);
     double queue =
-        arrivalsPerSecond * out.workSeconds * (out.queueSeconds + out.workSeconds / 2) / (1 - busy);
+        arrivalsPerSecond * out.workSeconds * (out.queueSeconds + out.workSeconds / 2) / (1 - busy)
+            + out.workSeconds * out.overtaken;
     int missing = prompt.blocks() - out.matchedBlocks;
     double blockTokens = prompt.blockTokens(tokensPerByte);
     double over = (holder.entries() + missing) * blockTokens - cacheTokens();
@@ -203,13 +205,29 @@ public final class WorkerModel {
     out.othersSeconds = queue + cache;
   }
 
+  /** Which of the queue gets into the engine later than this prompt, as the front end is slower. */
+  private void overtaken(long entersNanos, Forecast out) {
+    int prompts = 0;
+    double work = 0;
+    Lease lease = load.tail();
+    while (lease != null && lease.entersNanos() > entersNanos) {
+      prompts++;
+      work += lease.workSeconds();
+      lease = lease.previous();
+    }
+    out.queued = lease != null;
+    out.overtaken = prompts;
+    out.overtakenWorkSeconds = work;
+  }
+
   /** Seconds until the prompts in front are served. */
-  private double queueSeconds(double slow, long nowNanos) {
+  private double queueSeconds(double slow, double overtakenWorkSeconds, long nowNanos) {
     Lease head = load.head();
     if (head == null) {
       return 0;
     }
-    double behindHead = slow * (load.queuedWorkSeconds() - head.workSeconds());
+    double behindHead =
+        slow * (load.queuedWorkSeconds() - overtakenWorkSeconds - head.workSeconds());
     double headWork = slow * head.workSeconds() + kind.cost().frontEndSeconds(head.promptTokens());
     double elapsed = (nowNanos - load.turnNanos()) * NANO;
     double left = elapsed <= headWork ? headWork - elapsed : LATENESS * (elapsed - headWork);

@@ -92,7 +92,8 @@ final class TrackedRequest implements InFlightRequest {
             forecast.cachedTokens,
             forecast.baseWorkSeconds,
             streaming,
-            now);
+            now,
+            now + (long) (forecast.frontEndSeconds / NANO));
     long evicted = worker.holder().evicted();
     router.index.expect(worker.holder(), modelHash, prompt.chain(), prompt.blocks());
     router
