@@ -4,6 +4,7 @@ import dev.warmpath.envoy.Address;
 import dev.warmpath.envoy.BootstrapOptions;
 import dev.warmpath.xds.XdsServer;
 import dev.warmpath.xds.XdsServerOptions;
+import dev.warmpath.xds.kubernetes.Replica;
 import dev.warmpath.xds.rollout.RolloutTimes;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -37,6 +38,15 @@ final class XdsServerCommand implements Callable<Integer> {
       paramLabel = "NAMESPACE",
       description = "Instead of a folder: the custom resources of that namespace.")
   private @Nullable String kubernetes;
+
+  @Option(
+      names = "--lease",
+      defaultValue = Replica.DEFAULT_LEASE,
+      paramLabel = "NAME",
+      description =
+          "With --kubernetes: the Lease whose holder writes status, in the Pod's own namespace"
+              + " (POD_NAMESPACE); the same for all replicas (default: ${DEFAULT-VALUE}).")
+  private String lease = "";
 
   @Option(
       names = "--run-dir",
@@ -81,7 +91,8 @@ final class XdsServerCommand implements Callable<Integer> {
     XdsServer server =
         kubernetes == null
             ? XdsServer.start(options)
-            : XdsServer.startOnKubernetes(options, kubernetes);
+            : XdsServer.startOnKubernetes(
+                options, kubernetes, Replica.of(System.getenv(), kubernetes, lease));
     Path socketFile = socket;
     Lifetime lifetime =
         Lifetime.of(() -> {

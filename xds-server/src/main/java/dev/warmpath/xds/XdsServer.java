@@ -4,6 +4,8 @@ import dev.warmpath.crds.resource.Problem;
 import dev.warmpath.crds.resource.ResourceValidator;
 import dev.warmpath.xds.admin.AdminServer;
 import dev.warmpath.xds.kubernetes.KubernetesSource;
+import dev.warmpath.xds.kubernetes.KubernetesStatus;
+import dev.warmpath.xds.kubernetes.Replica;
 import dev.warmpath.xds.plan.Plan;
 import dev.warmpath.xds.plan.Planner;
 import dev.warmpath.xds.rollout.Desired;
@@ -17,6 +19,7 @@ import dev.warmpath.xds.source.ResourceSource;
 import dev.warmpath.xds.source.SourceSnapshot;
 import dev.warmpath.xds.status.ResourceStatus;
 import dev.warmpath.xds.status.StatusReport;
+import dev.warmpath.xds.status.StatusView;
 import dev.warmpath.xds.telemetry.XdsMetrics;
 import dev.warmpath.xds.translate.EnvoyTranslator;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -55,6 +58,9 @@ public final class XdsServer implements AutoCloseable {
   // Written by the control thread alone.
   private volatile @Nullable Plan plan;
   private Set<Problem> known = Set.of();
+
+  // Set once, before anybody else knows this object.
+  private @Nullable KubernetesStatus status;
 
   private XdsServer(XdsServerOptions options, ResourceSource source) throws IOException {
     this.source = source;
@@ -108,11 +114,15 @@ public final class XdsServer implements AutoCloseable {
 
   /**
    * Serves the resources of one namespace of the API server that the environment names (in a Pod
-   * its own, else the current kubeconfig).
+   * its own, else the current kubeconfig), and writes their status there as long as it is the
+   * leader of its replicas.
    */
-  public static XdsServer startOnKubernetes(XdsServerOptions options, String namespace)
-      throws IOException {
-    return start(options, KubernetesSource.ofEnvironment(namespace));
+  public static XdsServer startOnKubernetes(
+      XdsServerOptions options, String namespace, Replica replica) throws IOException {
+    KubernetesSource source = KubernetesSource.ofEnvironment(namespace);
+    XdsServer server = start(options, source);
+    server.status = KubernetesStatus.start(source, replica, server::view, server.metrics);
+    return server;
   }
 
   /** Serves the resources of any source, which is closed with the server. */
@@ -194,6 +204,13 @@ public final class XdsServer implements AutoCloseable {
     return current == null ? List.of() : StatusReport.of(current, gateways());
   }
 
+  private @Nullable StatusView view() {
+    Plan current = plan;
+    return current == null
+        ? null
+        : new StatusView(current, StatusReport.standings(current, gateways()));
+  }
+
   private List<GatewayReport> gateways() {
     try {
       return control.ask(gateways::report);
@@ -216,6 +233,9 @@ public final class XdsServer implements AutoCloseable {
 
   @Override
   public void close() {
+    if (status != null) {
+      status.close();
+    }
     source.close();
     admin.close();
     discovery.close();

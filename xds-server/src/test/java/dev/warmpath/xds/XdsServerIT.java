@@ -159,9 +159,9 @@ class XdsServerIT {
             .singleElement()
             .satisfies(resource -> {
               assertThat(resource.refusals()).isNotEmpty();
-              assertThat(resource.conditions().getLast().status())
+              assertThat(resource.condition("Programmed").status())
                   .isEqualTo(ResourceStatus.Value.False);
-              assertThat(resource.conditions().getLast().reason()).isEqualTo("Refused");
+              assertThat(resource.condition("Programmed").reason()).isEqualTo("Refused");
             });
       });
 

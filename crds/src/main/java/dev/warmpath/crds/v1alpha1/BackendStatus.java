@@ -12,5 +12,5 @@ public record BackendStatus(
     @JsonPropertyDescription("Where requests go: pool/NAME or provider/NAME.")
         @Nullable String target,
     @JsonPropertyDescription(
-            "Accepted, ResolvedRefs and Programmed, each with a reason and a message.")
+            "Accepted, ResolvedRefs, Programmed and Ready, each with a reason and a message.")
         List<StatusCondition> conditions) {}

@@ -12,5 +12,5 @@ public record PolicyStatus(
             "The generation whose rules are in force; older than metadata.generation while the newest is not valid. Absent: none.")
         @Nullable Long generationInForce,
     @JsonPropertyDescription(
-            "Accepted, ResolvedRefs and Programmed, each with a reason and a message.")
+            "Accepted, ResolvedRefs, Programmed and Ready, each with a reason and a message.")
         List<StatusCondition> conditions) {}

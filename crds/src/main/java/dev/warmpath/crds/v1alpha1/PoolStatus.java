@@ -11,5 +11,5 @@ public record PoolStatus(
     @JsonPropertyDescription("Workers of all worker sets of the pool.") @Nullable Integer workers,
     @JsonPropertyDescription("Workers that take new requests.") @Nullable Integer ready,
     @JsonPropertyDescription(
-            "Accepted, ResolvedRefs and Programmed, each with a reason and a message.")
+            "Accepted, ResolvedRefs, Programmed and Ready, each with a reason and a message.")
         List<StatusCondition> conditions) {}

@@ -9,5 +9,5 @@ public record ProviderStatus(
     @JsonPropertyDescription("The metadata.generation that this status is about.")
         @Nullable Long observedGeneration,
     @JsonPropertyDescription(
-            "Accepted, ResolvedRefs and Programmed, each with a reason and a message.")
+            "Accepted, ResolvedRefs, Programmed and Ready, each with a reason and a message.")
         List<StatusCondition> conditions) {}

@@ -10,5 +10,5 @@ public record TenantStatus(
         @Nullable Long observedGeneration,
     @JsonPropertyDescription("API keys that were found.") @Nullable Integer keys,
     @JsonPropertyDescription(
-            "Accepted, ResolvedRefs and Programmed, each with a reason and a message.")
+            "Accepted, ResolvedRefs, Programmed and Ready, each with a reason and a message.")
         List<StatusCondition> conditions) {}

@@ -86,7 +86,8 @@ public record WorkerSetSpec(
       @Required
           @Min(1)
           @Max(65535)
-          @JsonPropertyDescription("Port of the endpoints (the target port), 1 to 65535.")
+          @JsonPropertyDescription(
+              "Port of the endpoints (the target port), 1 to 65535. An EndpointSlice with one other port counts with that.")
           int port) {}
 
   public record Address(

@@ -11,6 +11,8 @@ import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -70,7 +72,7 @@ public final class KubeApi {
     server = startServer();
     awaitReady();
     admin = client(ADMIN_TOKEN);
-    Files.writeString(kubeconfig(), kubeconfigOf(ADMIN_TOKEN));
+    Files.writeString(kubeconfig(), kubeconfigOf(ADMIN_TOKEN, address()));
   }
 
   /** The one of this test run; started by the first caller. */
@@ -133,6 +135,10 @@ public final class KubeApi {
     return "https://127.0.0.1:" + port;
   }
 
+  public InetSocketAddress address() {
+    return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+  }
+
   /** What to trust, PEM. */
   public Path certificate() {
     return folder.resolve("pki/apiserver.crt");
@@ -143,8 +149,8 @@ public final class KubeApi {
     return folder.resolve("admin.kubeconfig");
   }
 
-  /** kubeconfig text of the holder of that bearer token, in that namespace or {@code default}. */
-  public String kubeconfigOf(String token) throws IOException {
+  /** kubeconfig text of the holder of that bearer token, who finds the server at that address. */
+  public String kubeconfigOf(String token, InetSocketAddress server) throws IOException {
     return """
     apiVersion: v1
     kind: Config
@@ -154,7 +160,9 @@ public final class KubeApi {
     users: [{name: test, user: {token: "%s"}}]
     """
         .formatted(
-            url(), Base64.getEncoder().encodeToString(Files.readAllBytes(certificate())), token);
+            "https://127.0.0.1:" + server.getPort(),
+            Base64.getEncoder().encodeToString(Files.readAllBytes(certificate())),
+            token);
   }
 
   /** A namespace that no other test has. */
@@ -302,6 +310,16 @@ public final class KubeApi {
     } catch (RuntimeException | Error notReady) {
       throw new AssertionError(server.tail() + etcd.tail(), notReady);
     }
+  }
+
+  /**
+   * What a watch of that path below {@code /apis/} from that resource version is answered within a
+   * second.
+   */
+  public String watch(String path, String resourceVersion)
+      throws IOException, InterruptedException {
+    return get("/apis/" + path + "?watch=true&timeoutSeconds=1&resourceVersion=" + resourceVersion)
+        .body();
   }
 
   /** A plain request of the administrator. */

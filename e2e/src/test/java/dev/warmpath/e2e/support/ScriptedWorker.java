@@ -126,7 +126,16 @@ public final class ScriptedWorker implements AutoCloseable {
 
   /** Starts on that port; 0 means any free one. */
   public static ScriptedWorker start(String model, int port, Script script) throws IOException {
-    ServerSocket server = new ServerSocket(port, 1024, InetAddress.getLoopbackAddress());
+    return start(model, new ServerSocket(port, 1024, InetAddress.getLoopbackAddress()), script);
+  }
+
+  /** Starts on a free port of that address of this machine. */
+  public static ScriptedWorker start(String model, InetAddress address, Script script)
+      throws IOException {
+    return start(model, new ServerSocket(0, 1024, address), script);
+  }
+
+  private static ScriptedWorker start(String model, ServerSocket server, Script script) {
     ScriptedWorker worker = new ScriptedWorker(model, server, script);
     Thread.ofVirtual().name("worker-" + worker.port()).start(worker::accept);
     return worker;

@@ -9,7 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +30,8 @@ public final class Stack implements AutoCloseable {
   private static final String OUTCOMES = "warmpath_requests_total";
 
   private final Path folder;
-  private final ConfigFolder config;
+  private final List<String> source;
+  private final Map<String, String> environment;
   private final Path runFolder;
   private final InetSocketAddress gateway = loopback(Ports.free());
   private final InetSocketAddress admin = loopback(Ports.free());
@@ -36,12 +39,23 @@ public final class Stack implements AutoCloseable {
   private final List<ManagedProcess> processes = new ArrayList<>();
   private @Nullable ManagedProcess processor;
   private @Nullable ManagedProcess controlPlane;
+  private @Nullable ConfigFolder config;
+  private String xds;
 
-  private Stack(Path folder, ConfigFolder config) throws IOException {
+  private Stack(Path folder, List<String> source, Map<String, String> environment)
+      throws IOException {
     this.folder = folder;
-    this.config = config;
+    this.source = source;
+    this.environment = new HashMap<>(Warmpath.environment());
+    this.environment.putAll(environment);
     // Unix socket paths are limited to about 100 characters, which a test's own folder may pass.
     runFolder = Files.createTempDirectory("wp");
+    xds = "unix:" + runFolder.resolve("xds.sock");
+  }
+
+  private Stack(Path folder, ConfigFolder config) throws IOException {
+    this(folder, List.of("--config", config.path().toString()), Map.of());
+    this.config = config;
   }
 
   /** Everything under one command, ready to serve. */
@@ -69,6 +83,50 @@ public final class Stack implements AutoCloseable {
   public static Stack apart(Path folder, ConfigFolder config) throws IOException {
     Stack stack = new Stack(folder, config);
     stack.startControlPlane();
+    return stack.startGateway();
+  }
+
+  /**
+   * The same on the resources of a namespace.
+   *
+   * @param kubeconfig who the control plane is for the API server
+   */
+  public static Stack onKubernetes(Path folder, String namespace, Path kubeconfig)
+      throws IOException {
+    Stack stack = ofNamespace(folder, namespace, kubeconfig);
+    stack.startControlPlane();
+    return stack.startGateway();
+  }
+
+  /**
+   * The same with control planes that are started by {@link #startReplica}; gateways reach them at
+   * that address, as they reach a Service.
+   */
+  public static Stack behind(TcpSwitch service, Path folder, String namespace, Path kubeconfig)
+      throws IOException {
+    Stack stack = ofNamespace(folder, namespace, kubeconfig);
+    stack.xds = text(service.address());
+    return stack;
+  }
+
+  private static Stack ofNamespace(Path folder, String namespace, Path kubeconfig)
+      throws IOException {
+    return new Stack(
+        folder, List.of("--kubernetes", namespace), Map.of("KUBECONFIG", kubeconfig.toString()));
+  }
+
+  /** A control plane of that name that listens at those addresses. */
+  public ManagedProcess startReplica(
+      String name, InetSocketAddress listen, InetSocketAddress replicaAdmin) throws IOException {
+    List<String> arguments = new ArrayList<>(List.of("xds-server"));
+    arguments.addAll(source);
+    arguments.addAll(List.of("--listen", text(listen), "--admin", text(replicaAdmin)));
+    return start(name, arguments);
+  }
+
+  /** Processor and Envoy, ready to serve. */
+  public Stack startGateway() throws IOException {
+    Stack stack = this;
     stack.startProcessor();
     stack.start(
         "envoy",
@@ -80,7 +138,7 @@ public final class Stack implements AutoCloseable {
             "--admin",
             text(stack.envoyAdmin),
             "--xds",
-            "unix:" + stack.xdsSocket(),
+            stack.xds,
             "--run-dir",
             stack.runFolder.toString()));
     stack.awaitReadyOrClose();
@@ -88,17 +146,10 @@ public final class Stack implements AutoCloseable {
   }
 
   public void startControlPlane() throws IOException {
-    controlPlane =
-        start(
-            "xds-server",
-            List.of(
-                "xds-server",
-                "--config",
-                config.path().toString(),
-                "--run-dir",
-                runFolder.toString(),
-                "--admin",
-                "127.0.0.1:0"));
+    List<String> arguments = new ArrayList<>(List.of("xds-server"));
+    arguments.addAll(source);
+    arguments.addAll(List.of("--run-dir", runFolder.toString(), "--admin", "127.0.0.1:0"));
+    controlPlane = start("xds-server", arguments);
   }
 
   public void startProcessor() throws IOException {
@@ -110,14 +161,14 @@ public final class Stack implements AutoCloseable {
                 "--admin",
                 text(admin),
                 "--xds",
-                "unix:" + xdsSocket(),
+                xds,
                 "--run-dir",
                 runFolder.toString()));
   }
 
   private ManagedProcess start(String name, List<String> arguments) throws IOException {
     ManagedProcess process =
-        ManagedProcess.start(name, folder, Warmpath.environment(), Warmpath.command(arguments));
+        ManagedProcess.start(name, folder, environment, Warmpath.command(arguments));
     processes.add(process);
     return process;
   }
@@ -147,10 +198,6 @@ public final class Stack implements AutoCloseable {
     return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
   }
 
-  private String xdsSocket() {
-    return runFolder.resolve("xds.sock").toString();
-  }
-
   private static String port(InetSocketAddress address) {
     return Integer.toString(address.getPort());
   }
@@ -175,6 +222,9 @@ public final class Stack implements AutoCloseable {
   }
 
   public ConfigFolder config() {
+    if (config == null) {
+      throw new IllegalStateException("this stack has no folder");
+    }
     return config;
   }
 

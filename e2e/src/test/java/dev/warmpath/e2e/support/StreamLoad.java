@@ -33,6 +33,7 @@ public final class StreamLoad implements AutoCloseable {
 
   private final InetSocketAddress gateway;
   private final IntFunction<String> bodies;
+  private final List<Header> headers;
   private final List<Thread> clients = new ArrayList<>();
   private final Queue<Failure> failures = new ConcurrentLinkedQueue<>();
   private final AtomicInteger started = new AtomicInteger();
@@ -40,19 +41,21 @@ public final class StreamLoad implements AutoCloseable {
   private final AtomicInteger streaming = new AtomicInteger();
   private volatile boolean stopping;
 
-  private StreamLoad(InetSocketAddress gateway, IntFunction<String> bodies) {
+  private StreamLoad(InetSocketAddress gateway, IntFunction<String> bodies, List<Header> headers) {
     this.gateway = gateway;
     this.bodies = bodies;
+    this.headers = headers;
   }
 
   /**
    * Starts the clients.
    *
    * @param bodies chat bodies with {@code "stream": true}, by request number
+   * @param headers what each request carries besides
    */
   public static StreamLoad start(
-      InetSocketAddress gateway, int concurrency, IntFunction<String> bodies) {
-    StreamLoad load = new StreamLoad(gateway, bodies);
+      InetSocketAddress gateway, int concurrency, IntFunction<String> bodies, Header... headers) {
+    StreamLoad load = new StreamLoad(gateway, bodies, List.of(headers));
     for (int i = 0; i < concurrency; i++) {
       load.clients.add(Thread.ofVirtual().name("stream-" + i).start(load::loop));
     }
@@ -62,7 +65,7 @@ public final class StreamLoad implements AutoCloseable {
   /** Sends that many streams at once, one each, and returns when all have ended. */
   public static StreamLoad once(InetSocketAddress gateway, int streams, IntFunction<String> bodies)
       throws InterruptedException {
-    StreamLoad load = new StreamLoad(gateway, bodies);
+    StreamLoad load = new StreamLoad(gateway, bodies, List.of());
     CountDownLatch go = new CountDownLatch(1);
     for (int i = 0; i < streams; i++) {
       load.clients.add(
@@ -98,12 +101,10 @@ public final class StreamLoad implements AutoCloseable {
     String head = "(no answer)";
     boolean counted = false;
     try (WireClient client = WireClient.connect(gateway)) {
-      client.writeHead(
-          "POST",
-          "/v1/chat/completions",
-          List.of(
-              new Header("content-type", "application/json"),
-              new Header("content-length", Integer.toString(body.length))));
+      List<Header> all = new ArrayList<>(headers);
+      all.add(new Header("content-type", "application/json"));
+      all.add(new Header("content-length", Integer.toString(body.length)));
+      client.writeHead("POST", "/v1/chat/completions", all);
       client.write(body);
       WireHead answer = client.readHead();
       head = answer.firstLine() + " " + answer.headers();

@@ -21,12 +21,14 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
+import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.Informable;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.fabric8.kubernetes.client.informers.cache.Cache;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -64,6 +66,9 @@ public final class KubernetesSource implements ResourceSource {
 
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
+  /** The selector that selects every Pod of the namespace. */
+  private static final Map<String, String> ALL_PODS = Map.of();
+
   private final KubernetesClient client;
   private final String namespace;
   private final ResourceParser parser = new ResourceParser();
@@ -72,7 +77,11 @@ public final class KubernetesSource implements ResourceSource {
           Thread.ofPlatform().name("kubernetes-source").daemon().factory());
   private final AtomicBoolean scheduled = new AtomicBoolean();
 
+  /** The same as {@link #kinds}, for readers on other threads. */
+  private volatile Map<Kind, SharedIndexInformer<GenericKubernetesResource>> objects = Map.of();
+
   // Owned by the executor's thread.
+  private final Map<String, Parsed> parsed = new HashMap<>();
   private final Map<Kind, SharedIndexInformer<GenericKubernetesResource>> kinds =
       new EnumMap<>(Kind.class);
   private final Map<Map<String, String>, SharedIndexInformer<Pod>> pods = new HashMap<>();
@@ -84,6 +93,9 @@ public final class KubernetesSource implements ResourceSource {
   private @Nullable Consumer<SourceSnapshot> listener;
   private @Nullable SourceSnapshot last;
 
+  /** What was made of one version of an object's spec. */
+  private record Parsed(long generation, ParsedResources resources) {}
+
   /** The client is closed with the source. */
   public KubernetesSource(KubernetesClient client, String namespace) {
     this.client = client;
@@ -92,7 +104,15 @@ public final class KubernetesSource implements ResourceSource {
 
   /** The API server that the environment names. */
   public static KubernetesSource ofEnvironment(String namespace) {
-    return new KubernetesSource(new KubernetesClientBuilder().build(), namespace);
+    Config config = Config.autoConfigure(null);
+    // The pause before a lost watch is tried again doubles up to 32 times this, and a watch that
+    // must list anew (410 Gone) takes two of them. With the default of 1 s, changes would stay
+    // unseen for a minute after the API server's return.
+    config.setWatchReconnectInterval(100);
+    // A write is tried again by whoever wanted it, with what is right by then.
+    config.setRequestRetryBackoffLimit(1);
+    return new KubernetesSource(
+        new KubernetesClientBuilder().withConfig(config).build(), namespace);
   }
 
   @Override
@@ -100,18 +120,38 @@ public final class KubernetesSource implements ResourceSource {
     executor.execute(() -> {
       listener = newListener;
       for (Kind kind : Kind.values()) {
-        ResourceDefinitionContext context =
-            new ResourceDefinitionContext.Builder()
-                .withGroup(Kind.GROUP)
-                .withVersion(Kind.VERSION)
-                .withKind(kind.kindName())
-                .withPlural(kind.plural())
-                .withNamespaced(true)
-                .build();
-        kinds.put(kind, watch(client.genericKubernetesResources(context).inNamespace(namespace)));
+        kinds.put(
+            kind, watch(client.genericKubernetesResources(context(kind)).inNamespace(namespace)));
       }
+      objects = Map.copyOf(kinds);
       schedule(Duration.ZERO);
     });
+  }
+
+  static ResourceDefinitionContext context(Kind kind) {
+    return new ResourceDefinitionContext.Builder()
+        .withGroup(Kind.GROUP)
+        .withVersion(Kind.VERSION)
+        .withKind(kind.kindName())
+        .withPlural(kind.plural())
+        .withNamespaced(true)
+        .build();
+  }
+
+  /** The object as it was seen last, or null. From any thread. */
+  @Nullable GenericKubernetesResource object(Kind kind, String name) {
+    SharedIndexInformer<GenericKubernetesResource> informer = objects.get(kind);
+    return informer == null
+        ? null
+        : informer.getStore().getByKey(Cache.namespaceKeyFunc(namespace, name));
+  }
+
+  KubernetesClient client() {
+    return client;
+  }
+
+  String namespace() {
+    return namespace;
   }
 
   @Override
@@ -142,7 +182,9 @@ public final class KubernetesSource implements ResourceSource {
 
           @Override
           public void onUpdate(T before, T after) {
-            schedule(DEBOUNCE);
+            if (!isOwnStatus(before, after)) {
+              schedule(DEBOUNCE);
+            }
           }
 
           @Override
@@ -152,6 +194,14 @@ public final class KubernetesSource implements ResourceSource {
         });
     var _ = informer.start();
     return informer;
+  }
+
+  /** Whether no more than the status of one of the six kinds can have changed. */
+  private static boolean isOwnStatus(HasMetadata before, HasMetadata after) {
+    return after instanceof GenericKubernetesResource
+        && before.getMetadata().getGeneration() != null
+        && before.getMetadata().getGeneration().equals(after.getMetadata().getGeneration())
+        && before.getMetadata().getUid().equals(after.getMetadata().getUid());
   }
 
   private void schedule(Duration delay) {
@@ -194,17 +244,33 @@ public final class KubernetesSource implements ResourceSource {
     List<Resource<?>> resources = new ArrayList<>();
     List<RejectedResource> rejected = new ArrayList<>();
     List<Problem> problems = new ArrayList<>();
+    Set<String> present = new HashSet<>();
     for (SharedIndexInformer<GenericKubernetesResource> informer : kinds.values()) {
       for (GenericKubernetesResource object : informer.getStore().list()) {
-        @SuppressWarnings("unchecked") // JSON objects have text keys
-        Map<String, ?> map = client.getKubernetesSerialization().convertValue(object, Map.class);
-        ParsedResources parsed = parser.parseObject(map);
-        resources.addAll(parsed.resources().all());
-        rejected.addAll(parsed.rejected());
-        problems.addAll(parsed.problems());
+        present.add(object.getMetadata().getUid());
+        ParsedResources read = parse(object);
+        resources.addAll(read.resources().all());
+        rejected.addAll(read.rejected());
+        problems.addAll(read.problems());
       }
     }
+    parsed.keySet().retainAll(present);
     return new Contents(ResourceSet.of(resources), rejected, problems);
+  }
+
+  /** An object's spec is read once for each of its generations. */
+  private ParsedResources parse(GenericKubernetesResource object) {
+    String uid = object.getMetadata().getUid();
+    Long generation = object.getMetadata().getGeneration();
+    Parsed known = parsed.get(uid);
+    if (known != null && generation != null && known.generation() == generation) {
+      return known.resources();
+    }
+    @SuppressWarnings("unchecked") // JSON objects have text keys
+    Map<String, ?> map = client.getKubernetesSerialization().convertValue(object, Map.class);
+    ParsedResources read = parser.parseObject(map);
+    parsed.put(uid, new Parsed(generation == null ? 0 : generation, read));
+    return read;
   }
 
   /** Watches what the resources refer to, and nothing else; whether all of it has been read. */
@@ -217,6 +283,8 @@ public final class KubernetesSource implements ResourceSource {
         selectors.add(workers.podSelector().matchLabels());
       } else if (workers.service() != null) {
         services.add(workers.service().name());
+        // A slice names its Pods but holds neither their restarts nor their annotations.
+        selectors.add(ALL_PODS);
       }
     }
     adjust(
@@ -325,7 +393,15 @@ public final class KubernetesSource implements ResourceSource {
       SharedIndexInformer<EndpointSlice> informer = slices.get(where.service().name());
       return informer == null
           ? List.of()
-          : KubernetesWorkers.ofSlices(informer.getStore().list(), where.service().port());
+          : KubernetesWorkers.ofSlices(
+              informer.getStore().list(),
+              where.service().port(),
+              name -> {
+                SharedIndexInformer<Pod> all = pods.get(ALL_PODS);
+                return all == null
+                    ? null
+                    : all.getStore().getByKey(Cache.namespaceKeyFunc(namespace, name));
+              });
     }
     List<Worker> workers = new ArrayList<>();
     if (where.addresses() != null) {

@@ -7,12 +7,15 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.api.model.discovery.v1.Endpoint;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointConditions;
+import io.fabric8.kubernetes.api.model.discovery.v1.EndpointPort;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,8 +44,14 @@ final class KubernetesWorkers {
     return sorted(workers);
   }
 
-  static List<Worker> ofSlices(Collection<EndpointSlice> slices, int port) {
-    // While a slice is split or merged an address may stand in two.
+  /**
+   * The endpoints of a Service.
+   *
+   * @param pods a Pod by name, or null: for restarts and the drain annotation, which slices lack
+   */
+  static List<Worker> ofSlices(
+      Collection<EndpointSlice> slices, int port, Function<String, @Nullable Pod> pods) {
+    // While a slice is split or merged an endpoint may stand in two.
     Map<String, Worker> byAddress = new LinkedHashMap<>();
     for (EndpointSlice slice : slices) {
       if (slice.getEndpoints() == null || "FQDN".equals(slice.getAddressType())) {
@@ -56,10 +65,29 @@ final class KubernetesWorkers {
         ObjectReference target = endpoint.getTargetRef();
         String name = target == null || target.getName() == null ? address : target.getName();
         String epoch = target == null || target.getUid() == null ? "" : target.getUid();
-        byAddress.put(address, new Worker(name, address, port, epoch, state(endpoint)));
+        Worker.State state = state(endpoint);
+        Pod pod = target == null ? null : pods.apply(name);
+        if (pod != null && epoch.equals(pod.getMetadata().getUid()) && pod.getStatus() != null) {
+          epoch = epoch(pod, pod.getStatus());
+          state = isDraining(pod) ? Worker.State.DRAINING : state;
+        }
+        int at = port(slice, port);
+        byAddress.put(address + " " + at, new Worker(name, address, at, epoch, state));
       }
     }
     return sorted(byAddress.values());
+  }
+
+  /** Slices of one Service differ where its Pods name their ports. */
+  private static int port(EndpointSlice slice, int wanted) {
+    List<Integer> ports =
+        slice.getPorts() == null
+            ? List.of()
+            : slice.getPorts().stream()
+                .map(EndpointPort::getPort)
+                .filter(Objects::nonNull)
+                .toList();
+    return ports.size() == 1 && !ports.contains(wanted) ? ports.getFirst() : wanted;
   }
 
   private static List<Worker> sorted(Collection<Worker> workers) {
@@ -83,9 +111,7 @@ final class KubernetesWorkers {
   }
 
   private static Worker.State state(Pod pod, PodStatus status) {
-    Map<String, String> annotations = pod.getMetadata().getAnnotations();
-    if (pod.getMetadata().getDeletionTimestamp() != null
-        || (annotations != null && "true".equals(annotations.get(DRAIN)))) {
+    if (isDraining(pod)) {
       return Worker.State.DRAINING;
     }
     boolean ready =
@@ -93,6 +119,12 @@ final class KubernetesWorkers {
             && status.getConditions().stream()
                 .anyMatch(c -> "Ready".equals(c.getType()) && "True".equals(c.getStatus()));
     return ready ? Worker.State.READY : Worker.State.NOT_READY;
+  }
+
+  private static boolean isDraining(Pod pod) {
+    Map<String, String> annotations = pod.getMetadata().getAnnotations();
+    return pod.getMetadata().getDeletionTimestamp() != null
+        || (annotations != null && "true".equals(annotations.get(DRAIN)));
   }
 
   private static Worker.State state(Endpoint endpoint) {

@@ -46,6 +46,7 @@ final class Gateway {
   private @Nullable RoutingStream processor;
   private RoutingStream.@Nullable Payload payload;
   private @Nullable Future<?> wake;
+  private @Nullable EnvoyResources pushed;
   private long streams;
 
   Gateway(
@@ -146,6 +147,7 @@ final class Gateway {
       return;
     }
     EnvoyResources resources = translator.translate(target.model());
+    pushed = resources;
     envoys.values().forEach(envoy -> envoy.push(resources, target.keepUnknown()));
     RoutingConfiguration next = rollout.processorNext(now);
     if (next != null && processor != null) {
@@ -177,8 +179,10 @@ final class Gateway {
   GatewayReport report(EnvoyResources desired) {
     Map<Resource.Key, Integer> pending = new HashMap<>();
     Map<Resource.Key, List<String>> refusals = new HashMap<>();
+    // What is held for a while besides the desired is no reason to call the desired outstanding.
+    EnvoyResources wanted = pushed == null ? desired : pushed;
     for (XdsType type : XdsType.values()) {
-      for (XdsResource resource : desired.of(type).values()) {
+      for (XdsResource resource : wanted.of(type).values()) {
         for (AdsStream envoy : envoys.values()) {
           if (!envoy.has(resource)) {
             pending.merge(resource.owner(), 1, Integer::sum);

@@ -1,12 +1,12 @@
 package dev.warmpath.xds.status;
 
-import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.crds.resource.Problem;
 import dev.warmpath.crds.resource.Resource;
 import dev.warmpath.xds.plan.Conditions;
 import dev.warmpath.xds.plan.Plan;
 import dev.warmpath.xds.serve.GatewayReport;
 import dev.warmpath.xds.status.ResourceStatus.Condition;
+import dev.warmpath.xds.status.ResourceStatus.Facts;
 import dev.warmpath.xds.status.ResourceStatus.Refusal;
 import dev.warmpath.xds.status.ResourceStatus.Value;
 import java.util.ArrayList;
@@ -16,17 +16,31 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The standing of every resource that is written, from one plan and the gateways' reports. */
+/** The standing of every resource that is written, from one plan and the gateways' standings. */
 public final class StatusReport {
+  public static final String ACCEPTED = "Accepted";
+  public static final String RESOLVED_REFS = "ResolvedRefs";
+  public static final String PROGRAMMED = "Programmed";
+  public static final String READY = "Ready";
+
+  /** Reason of {@link #PROGRAMMED} while a gateway has still to acknowledge. */
+  public static final String PENDING = "Pending";
+
+  /** Reason of {@link #PROGRAMMED} where an Envoy does not take what is made of the resource. */
+  public static final String REFUSED = "Refused";
+
+  /** Reason of {@link #READY} where there is nobody to do the work. */
+  public static final String NO_READY_WORKERS = "NoReadyWorkers";
+
   private static final int SHOWN_PROBLEMS = 3;
 
-  private final List<GatewayReport> gateways;
+  private final List<Standing> gateways;
   private final Map<Resource.Key, List<Problem>> problems = new HashMap<>();
   private final Map<Resource.Key, Object> wanted;
-  private final Map<String, Map<Resource.Key, Object>> routed = new HashMap<>();
+  private final Map<Resource.Key, Facts> facts;
 
-  private StatusReport(Plan plan, List<GatewayReport> gateways) {
-    this.gateways = gateways.stream().filter(GatewayReport::isConnected).toList();
+  private StatusReport(Plan plan, List<Standing> gateways) {
+    this.gateways = gateways;
     for (Problem problem : plan.problems()) {
       Resource.Key key = problem.key();
       if (key != null) {
@@ -34,14 +48,25 @@ public final class StatusReport {
       }
     }
     wanted = RoutedResources.byKey(plan.routing());
-    for (GatewayReport gateway : this.gateways) {
-      RoutingConfiguration routing = gateway.routing();
-      routed.put(gateway.nodeId(), routing == null ? Map.of() : RoutedResources.byKey(routing));
-    }
+    facts = RoutedResources.facts(plan.routing());
+  }
+
+  /** Sorted by kind, namespace and name; of the gateways that are connected here. */
+  public static List<ResourceStatus> of(Plan plan, List<GatewayReport> gateways) {
+    return ofStandings(plan, standings(plan, gateways));
+  }
+
+  /** The connected gateways against the plan in force. */
+  public static List<Standing> standings(Plan plan, List<GatewayReport> gateways) {
+    Map<Resource.Key, Object> wanted = RoutedResources.byKey(plan.routing());
+    return gateways.stream()
+        .filter(GatewayReport::isConnected)
+        .map(gateway -> Standing.of(wanted, gateway))
+        .toList();
   }
 
   /** Sorted by kind, namespace and name. */
-  public static List<ResourceStatus> of(Plan plan, List<GatewayReport> gateways) {
+  public static List<ResourceStatus> ofStandings(Plan plan, List<Standing> gateways) {
     StatusReport report = new StatusReport(plan, gateways);
     return new TreeMap<>(plan.states())
         .entrySet().stream().map(e -> report.status(e.getKey(), e.getValue())).toList();
@@ -50,16 +75,26 @@ public final class StatusReport {
   private ResourceStatus status(Resource.Key key, Plan.State state) {
     List<Problem> own = problems.getOrDefault(key, List.of());
     List<Refusal> refusals = new ArrayList<>();
-    for (GatewayReport gateway : gateways) {
-      gateway
-          .refusals()
-          .getOrDefault(key, List.of())
-          .forEach(reason -> refusals.add(new Refusal(gateway.nodeId(), reason)));
+    for (Standing gateway : gateways) {
+      String words = gateway.refusals().get(key);
+      if (words != null) {
+        refusals.add(new Refusal(gateway.gateway(), words));
+      }
     }
-    List<Condition> conditions =
-        List.of(accepted(state, own), resolved(own), programmed(key, state, refusals));
+    Facts known = facts.getOrDefault(key, Facts.NONE);
+    List<Condition> conditions = new ArrayList<>();
+    conditions.add(accepted(state, own));
+    conditions.add(resolved(own));
+    conditions.add(programmed(key, state, refusals));
+    conditions.add(ready(conditions, known));
     return new ResourceStatus(
-        key, state.generation(), state.generationInForce(), conditions, own, refusals);
+        key,
+        state.generation(),
+        state.generationInForce(),
+        List.copyOf(conditions),
+        own,
+        refusals,
+        known);
   }
 
   private static Condition accepted(Plan.State state, List<Problem> own) {
@@ -67,7 +102,12 @@ public final class StatusReport {
         own.stream().filter(p -> p.isError() && !Conditions.isAboutReferences(p.reason())).toList();
     boolean accepted = state.acceptance() == Plan.Acceptance.ACCEPTED && errors.isEmpty();
     if (accepted) {
-      return new Condition("Accepted", Value.True, "Accepted", "");
+      List<Problem> warnings =
+          own.stream()
+              .filter(p -> !p.isError() && !Conditions.isAboutReferences(p.reason()))
+              .toList();
+      String warning = warnings.isEmpty() ? "" : "in force, but: " + sentence(warnings);
+      return new Condition(ACCEPTED, Value.True, ACCEPTED, warning);
     }
     Problem first = errors.isEmpty() ? firstError(own) : errors.getFirst();
     String reason = first == null ? "Invalid" : first.reason();
@@ -76,7 +116,7 @@ public final class StatusReport {
             ? "; generation " + state.generationInForce() + " stays in force"
             : "";
     return new Condition(
-        "Accepted", Value.False, reason, sentence(errors.isEmpty() ? own : errors) + note);
+        ACCEPTED, Value.False, reason, sentence(errors.isEmpty() ? own : errors) + note);
   }
 
   private static @Nullable Problem firstError(List<Problem> problems) {
@@ -87,45 +127,63 @@ public final class StatusReport {
     List<Problem> unresolved =
         own.stream().filter(p -> Conditions.isAboutReferences(p.reason())).toList();
     return unresolved.isEmpty()
-        ? new Condition("ResolvedRefs", Value.True, "ResolvedRefs", "")
+        ? new Condition(RESOLVED_REFS, Value.True, RESOLVED_REFS, "")
         : new Condition(
-            "ResolvedRefs", Value.False, unresolved.getFirst().reason(), sentence(unresolved));
+            RESOLVED_REFS, Value.False, unresolved.getFirst().reason(), sentence(unresolved));
   }
 
   private Condition programmed(Resource.Key key, Plan.State state, List<Refusal> refusals) {
     if (gateways.isEmpty()) {
-      return new Condition("Programmed", Value.Unknown, "NoGateway", "no gateway is connected");
-    }
-    long done = gateways.stream().filter(gateway -> has(gateway, key)).count();
-    String count = done + " of " + gateways.size() + " gateways";
-    if (!refusals.isEmpty()) {
-      Refusal first = refusals.getFirst();
-      return new Condition(
-          "Programmed",
-          Value.False,
-          "Refused",
-          count + "; refused by Envoy of " + first.gateway() + ": " + first.reason());
+      return new Condition(PROGRAMMED, Value.Unknown, "NoGateway", "no gateway is connected");
     }
     if (state.acceptance() == Plan.Acceptance.REFUSED || !wanted.containsKey(key)) {
       return new Condition(
-          "Programmed", Value.False, "NotInForce", "0 of " + gateways.size() + " gateways");
+          PROGRAMMED, Value.False, "NotInForce", "0 of " + gateways.size() + " gateways");
     }
-    return done == gateways.size()
-        ? new Condition("Programmed", Value.True, "Programmed", count)
-        : new Condition("Programmed", Value.False, "Pending", count);
+    long done = gateways.stream().filter(gateway -> !gateway.lacks(key)).count();
+    String count =
+        "generation %d: %d of %d gateways"
+            .formatted(state.generationInForce(), done, gateways.size());
+    if (!refusals.isEmpty()) {
+      Refusal first = refusals.getFirst();
+      return new Condition(
+          PROGRAMMED,
+          Value.False,
+          REFUSED,
+          count + "; refused by Envoy of " + first.gateway() + ": " + first.reason());
+    }
+    if (done < gateways.size()) {
+      return new Condition(PROGRAMMED, Value.False, PENDING, count);
+    }
+    return state.acceptance() == Plan.Acceptance.LAST_GOOD
+        ? new Condition(PROGRAMMED, Value.False, "LastGoodInForce", count)
+        : new Condition(PROGRAMMED, Value.True, PROGRAMMED, count);
   }
 
-  /**
-   * Envoy has all of it, and the processor routes by it. A part that isn't connected is not asked.
-   */
-  private boolean has(GatewayReport gateway, Resource.Key key) {
-    if (gateway.pending().getOrDefault(key, 0) > 0) {
-      return false;
+  /** The first of the others that does not hold; then whether there is a worker to do the work. */
+  private static Condition ready(List<Condition> others, Facts facts) {
+    for (Condition other : others) {
+      if (other.status() != Value.True) {
+        String reason =
+            switch (other.type()) {
+              case ACCEPTED -> "NotAccepted";
+              case RESOLVED_REFS -> "RefsNotResolved";
+              default -> other.status() == Value.Unknown ? other.reason() : "NotProgrammed";
+            };
+        return new Condition(READY, other.status(), reason, "see " + other.type());
+      }
     }
-    Object want = wanted.get(key);
-    return want != null
-        && (!gateway.processor()
-            || want.equals(routed.getOrDefault(gateway.nodeId(), Map.of()).get(key)));
+    Integer workers = facts.workers();
+    Integer ready = facts.ready();
+    if (workers != null && ready != null && ready == 0) {
+      return new Condition(
+          READY,
+          Value.False,
+          NO_READY_WORKERS,
+          workers == 0 ? "no worker was found" : "none of " + workers + " workers is ready");
+    }
+    return new Condition(
+        READY, Value.True, READY, workers == null ? "" : ready + " of " + workers + " workers");
   }
 
   private static String sentence(List<Problem> problems) {

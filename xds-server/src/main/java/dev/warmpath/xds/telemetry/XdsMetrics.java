@@ -46,6 +46,16 @@ public final class XdsMetrics {
         .increment();
   }
 
+  /** A resource's status was written to the API server, or could not be: written, failed. */
+  public void statusWritten(String outcome) {
+    counter(
+            "warmpath.xds.status.writes",
+            "Writes of resource status: written, failed",
+            "outcome",
+            outcome)
+        .increment();
+  }
+
   public void gauge(String name, String description, Supplier<Number> value) {
     io.micrometer.core.instrument.Gauge.builder(name, value)
         .description(description)

@@ -69,7 +69,8 @@ class KubernetesWorkersTest {
                     slice("10.0.0.1", true, false),
                     slice("10.0.0.2", false, false),
                     slice("10.0.0.3", false, true)),
-                8000))
+                8000,
+                name -> null))
         .extracting(Worker::address, Worker::state)
         .containsExactly(
             org.assertj.core.groups.Tuple.tuple("10.0.0.1", Worker.State.READY),
