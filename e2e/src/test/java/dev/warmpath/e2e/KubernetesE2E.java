@@ -317,12 +317,17 @@ class KubernetesE2E {
           effect(
               "the deletions are noticed",
               () -> link.open(true),
-              () -> status(gone) == 404 && workers("tiny") == 1);
+              () ->
+                  status(gone) == 404
+                      && namespace
+                          .condition("InferencePool", "tiny", "Ready")
+                          .equals("True Ready: 1 of 1 workers"));
 
       assertThat(converged).isLessThan(CONVERGENCE);
       await("no zombie cluster in Envoy")
           .atMost(PATIENCE)
           .until(() -> !stack.envoyClusters().contains("/gone"));
+      await("no stale worker either").atMost(PATIENCE).until(() -> workers("tiny") == 1);
       assertNoneFailed(load);
     }
   }
