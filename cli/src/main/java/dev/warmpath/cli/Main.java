@@ -30,6 +30,7 @@ public final class Main {
           "ext-proc",
           "xds-server",
           "envoy",
+          "check",
           "replay",
           "bench",
           "version",
@@ -48,6 +49,7 @@ public final class Main {
       case "ext-proc" -> new ExtProcCommand();
       case "xds-server" -> new XdsServerCommand();
       case "envoy" -> new EnvoyCommand();
+      case "check" -> new CheckCommand();
       case "replay" -> new ReplayCommand();
       case "bench" -> new BenchCommand();
       case "version" -> new VersionCommand();

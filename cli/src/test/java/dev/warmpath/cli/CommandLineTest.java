@@ -2,12 +2,16 @@ package dev.warmpath.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.net.httpserver.HttpServer;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -60,6 +64,30 @@ final class CommandLineTest {
     assertThat(Files.readString(file))
         .isEqualTo(execute(printed).out())
         .contains("warmpath_stats", "envoy-admin.sock");
+  }
+
+  @Test
+  void checkWaitsForPagesAndNamesTheOneThatIsMissing() throws Exception {
+    AtomicInteger asked = new AtomicInteger();
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.createContext(
+        "/late",
+        exchange -> {
+          exchange.sendResponseHeaders(asked.incrementAndGet() < 3 ? 503 : 200, -1);
+          exchange.close();
+        });
+    server.start();
+    try {
+      String base = "http://127.0.0.1:" + server.getAddress().getPort();
+      assertThat(execute("check", base + "/late").exit()).isZero();
+      assertThat(asked).hasValue(3);
+      Outcome missing = execute("check", base + "/late", base + "/nowhere", "--timeout", "0s");
+      assertThat(missing.exit()).isEqualTo(1);
+      assertThat(missing.err()).contains("/nowhere: 404");
+    } finally {
+      server.stop(0);
+    }
   }
 
   @Test
