@@ -10,9 +10,12 @@ import dev.warmpath.extproc.candidate.WorkerId;
 import dev.warmpath.extproc.config.ConfigurationState;
 import dev.warmpath.extproc.config.LastGoodFile;
 import dev.warmpath.extproc.config.RoutingConfigClient;
+import dev.warmpath.extproc.kvevents.EventCounts;
+import dev.warmpath.extproc.kvevents.KvEventSubscriber;
 import dev.warmpath.extproc.label.Classifiers;
 import dev.warmpath.extproc.label.Webhooks;
 import dev.warmpath.extproc.queue.WaitingRoom;
+import dev.warmpath.extproc.route.CacheEvents;
 import dev.warmpath.extproc.route.DecisionLog;
 import dev.warmpath.extproc.route.Holding;
 import dev.warmpath.extproc.route.PoolRouter;
@@ -80,6 +83,7 @@ public final class ExtProcServer implements AutoCloseable {
   private final HealthStatusManager health = new HealthStatusManager();
   private final PoolRouter router;
   private final Scraper scraper;
+  private final KvEventSubscriber events;
   private final GrpcListeners listeners;
   private final AdminServer admin;
 
@@ -126,11 +130,16 @@ public final class ExtProcServer implements AutoCloseable {
       AccessLogService accessLog =
           new AccessLogService(pipeline::inFlight, nanoClock, ExtProcServer::wallMicros, metrics);
 
+      EventCounts eventCounts = new EventCounts();
+      for (EventCounts.Event event : EventCounts.Event.values()) {
+        metrics.counter(MetricNames.KV_EVENTS, "kind", event.label(), () -> eventCounts.of(event));
+      }
+      events = closing(new KvEventSubscriber(new CacheEvents(router), eventCounts, nanoClock));
       scraper =
           closing(
               new Scraper(
                   scheduler("scrape"),
-                  new RouterGauges(router),
+                  new RouterGauges(router, events),
                   nanoClock,
                   new SplittableRandom(),
                   metrics));
@@ -174,6 +183,7 @@ public final class ExtProcServer implements AutoCloseable {
   public void apply(RoutingConfiguration configuration, String version) {
     router.apply(configuration, version);
     scraper.configure(configuration);
+    events.configure(configuration);
     readiness.configured();
     announce();
   }
@@ -284,7 +294,10 @@ public final class ExtProcServer implements AutoCloseable {
         worker.cacheTokens(),
         worker.speedFactor(),
         worker.predictionErrorRatio(),
-        worker.predictionCoverageRatio());
+        worker.predictionCoverageRatio(),
+        worker.cacheKnowledge().ordinal(),
+        worker.cacheResidentTokens(),
+        worker.cacheLedgerBytes());
   }
 
   private ScheduledExecutorService scheduler(String name) {
@@ -305,7 +318,7 @@ public final class ExtProcServer implements AutoCloseable {
   }
 
   /** What scrapes bring, for the router. */
-  private record RouterGauges(PoolRouter router) implements GaugeSink {
+  private record RouterGauges(PoolRouter router, KvEventSubscriber events) implements GaugeSink {
     @Override
     public void scraped(WorkerId worker, WorkerGauges gauges) {
       router.scraped(worker, gauges);
@@ -320,6 +333,7 @@ public final class ExtProcServer implements AutoCloseable {
     public void restarted(WorkerId worker) {
       LOG.info("worker {} was restarted", worker);
       router.restarted(worker);
+      events.doubt(worker);
     }
   }
 }

@@ -81,7 +81,7 @@ public class PlacementBenchmark {
                     set,
                     WorkerSetSpec.Engine.vLLM,
                     new WorkerSetSpec.Metrics("/metrics", Duration.ofSeconds(1)),
-                    new WorkerSetSpec.KvEvents(WorkerSetSpec.KvEvents.Mode.Off, 5557, null),
+                    new WorkerSetSpec.KvEvents(WorkerSetSpec.KvEvents.Mode.Off, 5557, null, 1),
                     new WorkerSetSpec.Profile("L40S", 2_600.0, 150_000L, 2_048),
                     list)),
             List.of(

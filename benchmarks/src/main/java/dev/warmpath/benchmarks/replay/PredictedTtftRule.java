@@ -102,7 +102,7 @@ final class PredictedTtftRule implements Algorithm {
         new RoutingConfiguration.Id(NAMESPACE, hardware, generation),
         WorkerSetSpec.Engine.vLLM,
         new WorkerSetSpec.Metrics("/metrics", Duration.ofSeconds(1)),
-        new WorkerSetSpec.KvEvents(WorkerSetSpec.KvEvents.Mode.Off, 5557, null),
+        new WorkerSetSpec.KvEvents(WorkerSetSpec.KvEvents.Mode.Off, 5557, null, 1),
         new WorkerSetSpec.Profile(hardware, reference ? Suite.TOKENS_PER_SECOND : null, null, null),
         workers);
   }

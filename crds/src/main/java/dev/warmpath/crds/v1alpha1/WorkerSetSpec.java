@@ -144,7 +144,14 @@ public record WorkerSetSpec(
           @JsonPropertyDescription(
               "Port on which missed events can be asked for again, 1 to 65535. Absent: a gap in the"
                   + " events makes the worker's cache unknown until it is relearnt.")
-          @Nullable Integer replayPort) {
+          @Nullable Integer replayPort,
+      @Default("1")
+          @Min(1)
+          @Max(64)
+          @JsonPropertyDescription(
+              "Engines with data parallelism publish for each rank, on the next higher ports."
+                  + " Ports that the worker lists on /kv_event_sources itself come first. Default 1.")
+          int dataParallelRanks) {
     public enum Mode {
       Off,
       ZMQ

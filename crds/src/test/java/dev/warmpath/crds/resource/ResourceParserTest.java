@@ -78,7 +78,7 @@ class ResourceParserTest {
                 new WorkerSetSpec.Workers(
                     null, null, List.of(new WorkerSetSpec.Address("w0", "127.0.0.1", 9001))),
                 new WorkerSetSpec.Metrics("/metrics", Duration.ofSeconds(1)),
-                new WorkerSetSpec.KvEvents(WorkerSetSpec.KvEvents.Mode.Off, 5557, null),
+                new WorkerSetSpec.KvEvents(WorkerSetSpec.KvEvents.Mode.Off, 5557, null, 1),
                 new WorkerSetSpec.Profile(null, null, null, null),
                 Duration.ofSeconds(30)));
     PoolSpec pool = resources.pools().getFirst().spec();

@@ -11,7 +11,7 @@ import java.util.Arrays;
  * least recently used entry, which is the deepest block of the oldest prompt, as engines do it. So
  * the longest match is found by a search over the depth, not by a walk.
  *
- * <p>Memory: 17 bytes for an entry and at most 16 for its table slots (load 0.25 to 0.5), in flat
+ * <p>Memory: 21 bytes for an entry and at most 16 for its table slots (load 0.25 to 0.5), in flat
  * arrays that grow by doubling up to a fixed budget; beyond it, the holder that inserts gives up
  * its own oldest entries.
  *
@@ -22,7 +22,7 @@ import java.util.Arrays;
  */
 public final class PrefixIndex {
   /** Bytes of an entry with its share of the table at the highest load. */
-  public static final int BYTES_PER_ENTRY = Long.BYTES + 2 * Integer.BYTES + 1 + 2 * Integer.BYTES;
+  public static final int BYTES_PER_ENTRY = Long.BYTES + 3 * Integer.BYTES + 1 + 2 * Integer.BYTES;
 
   private static final int NONE = -1;
   private static final int FIRST_CAPACITY = 1 << 12;
@@ -65,6 +65,8 @@ public final class PrefixIndex {
   private int[] newer; // towards the most recently used; also the link of free and forgotten lists
   private int[] older;
   private byte[] flags;
+  private int[] stamps; // when it was last used
+  private int stamp = Integer.MIN_VALUE;
   private int used;
   private int free = NONE;
   private int forgotten = NONE;
@@ -82,6 +84,7 @@ public final class PrefixIndex {
     newer = new int[capacity];
     older = new int[capacity];
     flags = new byte[capacity];
+    stamps = new int[capacity];
     table = new int[tableSize(capacity)];
   }
 
@@ -100,6 +103,18 @@ public final class PrefixIndex {
 
   private long nextSeed() {
     return mix(++seeds * 0x9E3779B97F4A7C15L);
+  }
+
+  /** What is used from now on is marked with this time, on a clock of the caller's. */
+  public void now(int time) {
+    stamp = time;
+  }
+
+  /** What was last used before that time is not there any more. */
+  public void dropUsedBefore(Holder holder, int time) {
+    while (holder.oldest != NONE && stamps[holder.oldest] < time) {
+      evictOldest(holder);
+    }
   }
 
   /** Changes what a worker can hold; evicts at once if that is less than it has. */
@@ -190,6 +205,7 @@ public final class PrefixIndex {
         liveEntries++;
       } else {
         flags[entry] |= flag;
+        stamps[entry] = stamp;
         if (holder.newest != entry) {
           unlink(holder, entry);
           linkNewest(holder, entry);
@@ -261,7 +277,7 @@ public final class PrefixIndex {
 
   /** Bytes of all arrays. */
   public long bytes() {
-    return (long) keys.length * (Long.BYTES + 2 * Integer.BYTES + 1)
+    return (long) keys.length * (Long.BYTES + 3 * Integer.BYTES + 1)
         + (long) table.length * Integer.BYTES;
   }
 
@@ -353,6 +369,7 @@ public final class PrefixIndex {
     newer = Arrays.copyOf(newer, capacity);
     older = Arrays.copyOf(older, capacity);
     flags = Arrays.copyOf(flags, capacity);
+    stamps = Arrays.copyOf(stamps, capacity);
     int size = tableSize(capacity);
     if (size != table.length) {
       int[] old = table;
@@ -385,6 +402,7 @@ public final class PrefixIndex {
   }
 
   private void linkNewest(Holder holder, int entry) {
+    stamps[entry] = stamp;
     newer[entry] = NONE;
     older[entry] = holder.newest;
     if (holder.newest == NONE) {

@@ -217,6 +217,18 @@ public final class WorkerLoad {
     lease.next = null;
   }
 
+  /** When the oldest request that runs here was reserved; {@code Long.MAX_VALUE} without any. */
+  public long oldestReservedNanos() {
+    long oldest = Long.MAX_VALUE;
+    for (Lease lease = head; lease != null; lease = lease.next) {
+      oldest = Math.min(oldest, lease.reservedNanos());
+    }
+    for (Lease lease = oldestDecoding; lease != null; lease = lease.next) {
+      oldest = Math.min(oldest, lease.reservedNanos());
+    }
+    return oldest;
+  }
+
   /** Prompts without a first token. */
   public int queued() {
     return queued;

@@ -67,6 +67,7 @@ public final class WorkerModel {
   private final PrefixIndex.Holder holder;
   private final KindModel kind;
   private @Nullable Long profiledCacheTokens;
+  private @Nullable Long observedCacheTokens;
   private @Nullable WorkerGauges gauges;
   private int foreignQueued;
   private int foreignRunning;
@@ -110,9 +111,21 @@ public final class WorkerModel {
     profiledCacheTokens = cacheTokens;
   }
 
-  /** The size of the worker's cache for prefixes, as learnt. */
+  /** What the worker's cache held when it began to throw out; null where that is not known. */
+  public void observedCacheTokens(@Nullable Long tokens) {
+    observedCacheTokens = tokens;
+  }
+
+  /** Size of the cache as the worker reports it, or null. */
+  public @Nullable Long reportedCacheTokens() {
+    WorkerGauges last = gauges;
+    return last == null ? null : last.kvCacheTokens();
+  }
+
+  /** The size of the worker's cache for prefixes: observed, else as learnt. */
   public double cacheTokens() {
-    return nominalCacheTokens() * kind.cache().share();
+    Long observed = observedCacheTokens;
+    return observed != null ? observed : nominalCacheTokens() * kind.cache().share();
   }
 
   private double nominalCacheTokens() {
@@ -379,6 +392,7 @@ public final class WorkerModel {
     foreignQueued = 0;
     foreignRunning = 0;
     faultSeconds = 0;
+    observedCacheTokens = null;
   }
 
   /** Learns from a request that has ended well. Counts are the upstream's, else the estimates. */

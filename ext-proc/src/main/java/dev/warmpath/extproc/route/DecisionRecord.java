@@ -1,6 +1,7 @@
 package dev.warmpath.extproc.route;
 
 import dev.warmpath.extproc.inflight.InFlightRequest;
+import dev.warmpath.extproc.kvcache.CacheKnowledge;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -64,6 +65,7 @@ public record DecisionRecord(
    * @param worker name, or the provider's
    * @param rank 1 is the pick, 2 and 3 are what a retry tries, 0 the rest
    * @param othersSeconds what choosing it costs later prompts
+   * @param cacheKnowledge how well the contents of its cache were known
    * @param predictedSeconds the sum of the terms without {@code othersSeconds}; the choice goes by
    *     both
    * @param medianSeconds the sum, corrected by how such sums turn out
@@ -77,6 +79,7 @@ public record DecisionRecord(
       int rank,
       int inFlight,
       int cachedTokens,
+      CacheKnowledge cacheKnowledge,
       double queueSeconds,
       double workSeconds,
       double frontEndSeconds,

@@ -10,6 +10,7 @@ import dev.warmpath.extproc.candidate.WorkerId;
 import dev.warmpath.extproc.index.PrefixIndex;
 import dev.warmpath.extproc.inflight.InFlightRequest;
 import dev.warmpath.extproc.inflight.RequestObserver;
+import dev.warmpath.extproc.kvcache.CacheKnowledge;
 import dev.warmpath.extproc.lease.LeaseLedger;
 import dev.warmpath.extproc.pick.CandidateTable;
 import dev.warmpath.extproc.pick.Picker;
@@ -214,12 +215,17 @@ public final class PoolRouter {
   }
 
   private void withWorker(WorkerId id, java.util.function.Consumer<WorkerModel> action) {
+    withSlot(id, slot -> action.accept(slot.model()));
+  }
+
+  /** Under the lock; nothing where that worker is not configured. */
+  void withSlot(WorkerId id, java.util.function.Consumer<WorkerSlot> action) {
     lock.lock();
     try {
       Integer ordinal = ordinals.get(id);
       WorkerSlot slot = ordinal == null ? null : slots.get(ordinal);
       if (slot != null) {
-        action.accept(slot.model());
+        action.accept(slot);
       }
     } finally {
       lock.unlock();
@@ -523,6 +529,7 @@ public final class PoolRouter {
         rank,
         table.inFlight(row),
         forecast.cachedTokens,
+        slot == null ? CacheKnowledge.APPROXIMATE : slot.knowledge(),
         forecast.queueSeconds,
         forecast.workSeconds,
         forecast.frontEndSeconds,

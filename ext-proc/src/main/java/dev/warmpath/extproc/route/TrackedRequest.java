@@ -3,6 +3,7 @@ package dev.warmpath.extproc.route;
 import dev.warmpath.extproc.candidate.ServedProvider;
 import dev.warmpath.extproc.inflight.InFlightRequest;
 import dev.warmpath.extproc.inflight.RequestObserver;
+import dev.warmpath.extproc.kvcache.CacheKnowledge;
 import dev.warmpath.extproc.lease.Lease;
 import dev.warmpath.extproc.predict.Forecast;
 import dev.warmpath.extproc.predict.ProviderModel;
@@ -79,6 +80,8 @@ final class TrackedRequest implements InFlightRequest {
     WorkerModel worker = slot.model();
     String model = route.target().upstreamModel();
     double perByte = router.ratio(model).tokensPerByte();
+    slot.indexBlockTokens(prompt.blockTokens(perByte));
+    router.index.now(CacheEvents.stamp(now));
     router.index.limit(worker.holder(), (int) (worker.cacheTokens() / prompt.blockTokens(perByte)));
     long modelHash = router.modelHash(model);
     matchedBlocks = router.index.match(worker.holder(), modelHash, prompt.chain(), prompt.blocks());
@@ -203,6 +206,7 @@ final class TrackedRequest implements InFlightRequest {
         return;
       }
       sawFirstToken = true;
+      router.index.now(CacheEvents.stamp(atNanos));
       firstTokenNanos = atNanos;
       if (!streaming) {
         return; // the first byte of a whole answer says nothing about its first token
@@ -322,6 +326,11 @@ final class TrackedRequest implements InFlightRequest {
     }
   }
 
+  private static boolean followed(PoolRouter.Route route) {
+    WorkerSlot slot = route.slot();
+    return slot != null && slot.knowledge() != CacheKnowledge.APPROXIMATE;
+  }
+
   private static boolean failure(Outcome how) {
     return switch (how) {
       case COMPLETED, CLIENT_GONE, LOST -> false;
@@ -335,9 +344,12 @@ final class TrackedRequest implements InFlightRequest {
     if (!router.ledger.end(held, atNanos)) {
       return;
     }
+    router.index.now(CacheEvents.stamp(atNanos));
     if (how == Outcome.COMPLETED && !streaming) {
       worker.answered();
       confirm(worker);
+    } else if (how == Outcome.COMPLETED && followed(current)) {
+      confirm(worker); // engines order blocks by when they were let go
     } else if (!answered) {
       retract();
     }

@@ -1,13 +1,18 @@
 package dev.warmpath.extproc.route;
 
 import dev.warmpath.extproc.candidate.ServedWorker;
+import dev.warmpath.extproc.kvcache.CacheKnowledge;
+import dev.warmpath.extproc.kvcache.WorkerCache;
 import dev.warmpath.extproc.predict.WorkerModel;
 
 /** A worker as configured now, and what is known of it. Guarded by the router's lock. */
 final class WorkerSlot {
   private ServedWorker served;
   private final WorkerModel model;
+  private final WorkerCache cache = new WorkerCache();
   private boolean configured = true;
+  private boolean tokenizer;
+  private double indexBlockTokens;
 
   WorkerSlot(ServedWorker served, WorkerModel model) {
     this.served = served;
@@ -20,6 +25,29 @@ final class WorkerSlot {
 
   WorkerModel model() {
     return model;
+  }
+
+  /** What its events tell of its cache. */
+  WorkerCache cache() {
+    return cache;
+  }
+
+  CacheKnowledge knowledge() {
+    return cache.knowledge(tokenizer, model.reportedCacheTokens());
+  }
+
+  /** Whether prompts for it can be told in tokens. */
+  void tokenizer(boolean there) {
+    tokenizer = there;
+  }
+
+  /** Tokens of one block of the index in the last prompt that came here; 0 before the first. */
+  double indexBlockTokens() {
+    return indexBlockTokens;
+  }
+
+  void indexBlockTokens(double tokens) {
+    indexBlockTokens = tokens;
   }
 
   boolean configured() {
@@ -43,7 +71,11 @@ final class WorkerSlot {
         model.cacheTokens(),
         model.speedFactor(),
         model.error().medianAbsoluteRatio(),
-        model.error().coverage());
+        model.error().coverage(),
+        knowledge(),
+        cache.reason(tokenizer, model.reportedCacheTokens()),
+        cache.residentTokens(),
+        cache.bytes());
   }
 
   void gone() {

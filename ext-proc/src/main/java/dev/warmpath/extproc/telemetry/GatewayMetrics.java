@@ -67,7 +67,10 @@ public final class GatewayMetrics
       double cacheTokens,
       double speedRatio,
       double errorRatio,
-      double coverageRatio) {}
+      double coverageRatio,
+      double cacheKnowledge,
+      double cacheResidentTokens,
+      double cacheLedgerBytes) {}
 
   private record ModelMeters(
       DistributionSummary ttft,
@@ -136,7 +139,10 @@ public final class GatewayMetrics
             MetricNames.WORKER_CACHE_TOKENS,
             MetricNames.WORKER_SPEED_RATIO,
             MetricNames.WORKER_ERROR_RATIO,
-            MetricNames.WORKER_COVERAGE_RATIO)) {
+            MetricNames.WORKER_COVERAGE_RATIO,
+            MetricNames.WORKER_CACHE_KNOWLEDGE,
+            MetricNames.WORKER_CACHE_RESIDENT,
+            MetricNames.WORKER_CACHE_LEDGER_BYTES)) {
       workerGauges.add(MultiGauge.builder(name).register(registry));
     }
     new JvmMemoryMetrics().bindTo(registry);
@@ -162,6 +168,13 @@ public final class GatewayMetrics
         .register(registry);
   }
 
+  /** Shows a count that lives elsewhere and only grows, with one label. */
+  public void counter(String name, String label, String value, DoubleSupplier count) {
+    io.micrometer.core.instrument.FunctionCounter.builder(name, count, DoubleSupplier::getAsDouble)
+        .tag(label, value)
+        .register(registry);
+  }
+
   /** Shows gauges for each worker, read when somebody asks. */
   public void workers(Supplier<List<WorkerRow>> rows) {
     workers = rows;
@@ -177,6 +190,9 @@ public final class GatewayMetrics
     register(4, rows, WorkerRow::speedRatio);
     register(5, rows, WorkerRow::errorRatio);
     register(6, rows, WorkerRow::coverageRatio);
+    register(7, rows, WorkerRow::cacheKnowledge);
+    register(8, rows, WorkerRow::cacheResidentTokens);
+    register(9, rows, WorkerRow::cacheLedgerBytes);
     return registry.scrape();
   }
 

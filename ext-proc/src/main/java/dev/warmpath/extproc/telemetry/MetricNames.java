@@ -54,6 +54,12 @@ public final class MetricNames {
   public static final String SCRAPE_SECONDS = "warmpath_scrape_seconds";
   public static final String WORKER_RESTARTS = "warmpath_worker_restarts_total";
 
+  // Cache events
+  public static final String WORKER_CACHE_KNOWLEDGE = "warmpath_worker_cache_knowledge";
+  public static final String WORKER_CACHE_RESIDENT = "warmpath_worker_cache_resident_tokens";
+  public static final String WORKER_CACHE_LEDGER_BYTES = "warmpath_worker_cache_ledger_bytes";
+  public static final String KV_EVENTS = "warmpath_kv_events_total";
+
   // Configuration
   public static final String CONFIG_UPDATES = "warmpath_config_updates_total";
   public static final String CONFIG_CONNECTED = "warmpath_config_connected";
@@ -99,6 +105,10 @@ public final class MetricNames {
           SCRAPES,
           SCRAPE_SECONDS,
           WORKER_RESTARTS,
+          WORKER_CACHE_KNOWLEDGE,
+          WORKER_CACHE_RESIDENT,
+          WORKER_CACHE_LEDGER_BYTES,
+          KV_EVENTS,
           CONFIG_UPDATES,
           CONFIG_CONNECTED,
           CONFIG_NOT_SAVED,

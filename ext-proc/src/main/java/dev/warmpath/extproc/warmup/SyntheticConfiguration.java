@@ -38,7 +38,7 @@ final class SyntheticConfiguration {
                 ID,
                 WorkerSetSpec.Engine.vLLM,
                 new WorkerSetSpec.Metrics("/metrics", Duration.ofSeconds(1)),
-                new WorkerSetSpec.KvEvents(WorkerSetSpec.KvEvents.Mode.Off, 1, null),
+                new WorkerSetSpec.KvEvents(WorkerSetSpec.KvEvents.Mode.Off, 1, null, 1),
                 profile,
                 workers)),
         List.of(

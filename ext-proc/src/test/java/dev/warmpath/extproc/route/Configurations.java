@@ -35,7 +35,7 @@ final class Configurations {
                 new RoutingConfiguration.Id("default", "l40s", 1),
                 WorkerSetSpec.Engine.vLLM,
                 new WorkerSetSpec.Metrics("/metrics", Duration.ofSeconds(1)),
-                new WorkerSetSpec.KvEvents(WorkerSetSpec.KvEvents.Mode.Off, 5557, null),
+                new WorkerSetSpec.KvEvents(WorkerSetSpec.KvEvents.Mode.Off, 5557, null, 1),
                 new WorkerSetSpec.Profile("L40S", 2600.0, 150_000L, 2048),
                 list)),
         List.of(

@@ -138,7 +138,7 @@ class ScraperTest {
                 new RoutingConfiguration.Id("default", "set", 1),
                 engine,
                 new WorkerSetSpec.Metrics("/metrics", Duration.ofMillis(20)),
-                new WorkerSetSpec.KvEvents(WorkerSetSpec.KvEvents.Mode.Off, 1, null),
+                new WorkerSetSpec.KvEvents(WorkerSetSpec.KvEvents.Mode.Off, 1, null, 1),
                 new WorkerSetSpec.Profile(null, null, null, null),
                 List.of(address))),
         List.of(),

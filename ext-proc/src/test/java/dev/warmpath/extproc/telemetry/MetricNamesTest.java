@@ -47,7 +47,8 @@ class MetricNamesTest {
     metrics.gauge(MetricNames.LEASES, () -> 3);
     metrics.workers(() ->
         List.of(
-            new GatewayMetrics.WorkerRow("default/a/w0", 1, 2, 0.5, 1_000, 1.1, Double.NaN, 0.9)));
+            new GatewayMetrics.WorkerRow(
+                "default/a/w0", 1, 2, 0.5, 1_000, 1.1, Double.NaN, 0.9, 2, 500, 100)));
 
     String page = metrics.scrape();
 

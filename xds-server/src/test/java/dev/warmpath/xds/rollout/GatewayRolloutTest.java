@@ -469,7 +469,7 @@ class GatewayRolloutTest {
                   id,
                   WorkerSetSpec.Engine.vLLM,
                   new WorkerSetSpec.Metrics("/metrics", Duration.ofSeconds(1)),
-                  new WorkerSetSpec.KvEvents(WorkerSetSpec.KvEvents.Mode.Off, 5557, null),
+                  new WorkerSetSpec.KvEvents(WorkerSetSpec.KvEvents.Mode.Off, 5557, null, 1),
                   new WorkerSetSpec.Profile(null, null, null, null),
                   routedWorkers));
           routed.add(

@@ -1,0 +1,155 @@
+package dev.warmpath.extproc.kvcache;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of one worker's cache from its events: a ledger for each rank, how full it was when
+ * it began to throw blocks out, and what running requests are about to add.
+ *
+ * <p>Not thread-safe: guarded by the router's lock.
+ */
+public final class WorkerCache {
+  /** Room for a cache of 16 million tokens in blocks of 16; 50 MB if it is ever filled. */
+  private static final int MAX_BLOCKS = 1 << 20;
+
+  /** A ledger that began late knows everything that matters when it fills the cache. */
+  private static final double NEARLY_ALL = 0.95;
+
+  private final List<BlockLedger> ledgers = new ArrayList<>();
+  private final LongCounts expected = new LongCounts();
+  private boolean live;
+  private String reason = "no events yet";
+  private long capacityTokens;
+
+  /** The stream of a rank begins. */
+  public void began(int rank, int ranks, boolean empty) {
+    while (ledgers.size() > ranks) {
+      ledgers.removeLast();
+    }
+    while (ledgers.size() < ranks) {
+      ledgers.add(new BlockLedger(MAX_BLOCKS));
+    }
+    ledgers.get(rank).reset(empty);
+  }
+
+  /** Whether events can be relied on now, and why not. */
+  public void live(boolean now, String why) {
+    live = now;
+    reason = why;
+    if (!now) {
+      ledgers.forEach(BlockLedger::lost);
+    }
+  }
+
+  public void lost(int rank, String why) {
+    ledger(rank).lost();
+    reason = why;
+  }
+
+  public BlockLedger ledger(int rank) {
+    if (rank >= ledgers.size()) {
+      began(rank, rank + 1, false);
+    }
+    return ledgers.get(rank);
+  }
+
+  /** The cache has begun to throw out while it held that much. */
+  public void full() {
+    if (ledgers.stream().allMatch(BlockLedger::complete)) {
+      capacityTokens = residentTokens();
+    }
+  }
+
+  /** Another process may have another cache. */
+  public void forgetCapacity() {
+    capacityTokens = 0;
+  }
+
+  /** Tokens that it held when it last began to throw out, or null where that was not seen. */
+  public @Nullable Long capacityTokens() {
+    return live && capacityTokens > 0 ? capacityTokens : null;
+  }
+
+  /** Tokens of all blocks in it. */
+  public long residentTokens() {
+    return ledgers.stream().mapToLong(BlockLedger::residentTokens).sum();
+  }
+
+  public long bytes() {
+    return ledgers.stream().mapToLong(BlockLedger::bytes).sum() + expected.bytes();
+  }
+
+  /**
+   * How well the contents are known.
+   *
+   * @param tokenizer whether prompts can be told in tokens
+   * @param cacheTokens size of the cache as the worker reports it, or null
+   */
+  public CacheKnowledge knowledge(boolean tokenizer, @Nullable Long cacheTokens) {
+    if (!live || ledgers.isEmpty()) {
+      return CacheKnowledge.APPROXIMATE;
+    }
+    return tokenizer && inexact(cacheTokens) == null
+        ? CacheKnowledge.EXACT
+        : CacheKnowledge.ASSISTED;
+  }
+
+  /** Why it is not known exactly, for people; empty where it is. */
+  public String reason(boolean tokenizer, @Nullable Long cacheTokens) {
+    if (!live || ledgers.isEmpty()) {
+      return reason;
+    }
+    String inexact = inexact(cacheTokens);
+    return inexact != null ? inexact : tokenizer ? "" : "the pool has no tokenizer";
+  }
+
+  private @Nullable String inexact(@Nullable Long cacheTokens) {
+    if (ledgers.size() > 1) {
+      return "the engine chooses among " + ledgers.size() + " ranks itself";
+    }
+    BlockLedger ledger = ledgers.getFirst();
+    if (ledger.sparse()) {
+      return "the model has layers without a contiguous prefix";
+    }
+    boolean filled = cacheTokens != null && ledger.residentTokens() >= NEARLY_ALL * cacheTokens;
+    return ledger.complete() || filled
+        ? null
+        : reason.isEmpty() ? "earlier events were not seen" : reason;
+  }
+
+  /** Tokens of one block; 0 while none was seen. */
+  public int blockTokens() {
+    return ledgers.isEmpty() ? 0 : ledgers.getFirst().blockTokens();
+  }
+
+  /** Whether requests with a cache salt can be told apart. */
+  public boolean tellsExtras() {
+    return !ledgers.isEmpty() && ledgers.getFirst().tellsExtras();
+  }
+
+  /** Blocks of a prompt that are there, or will be when running requests have computed theirs. */
+  public int match(long[] chain) {
+    BlockLedger ledger = ledger(0);
+    int held = 0;
+    while (held < chain.length && (ledger.holds(chain[held]) || expected.contains(chain[held]))) {
+      held++;
+    }
+    return held;
+  }
+
+  /** A request is on its way that will compute these. */
+  public void expect(long[] chain) {
+    for (long name : chain) {
+      expected.add(name);
+    }
+  }
+
+  /** That request is over: what it has computed was told in events. */
+  public void over(long[] chain) {
+    for (long name : chain) {
+      expected.remove(name);
+    }
+  }
+}
