@@ -14,6 +14,7 @@ import dev.warmpath.extproc.kvevents.EventCounts;
 import dev.warmpath.extproc.kvevents.KvEventSubscriber;
 import dev.warmpath.extproc.label.Classifiers;
 import dev.warmpath.extproc.label.Webhooks;
+import dev.warmpath.extproc.prompt.Tokenizers;
 import dev.warmpath.extproc.queue.WaitingRoom;
 import dev.warmpath.extproc.route.CacheEvents;
 import dev.warmpath.extproc.route.DecisionLog;
@@ -84,6 +85,7 @@ public final class ExtProcServer implements AutoCloseable {
   private final PoolRouter router;
   private final Scraper scraper;
   private final KvEventSubscriber events;
+  private final Tokenizers tokenizers;
   private final GrpcListeners listeners;
   private final AdminServer admin;
 
@@ -111,6 +113,10 @@ public final class ExtProcServer implements AutoCloseable {
               InstantSource.system(),
               holding,
               metrics);
+      tokenizers = new Tokenizers(scheduler("tokenizers"));
+      pipeline.tokenizers(tokenizers);
+      tokenizers.onChange(router::tokenizersChanged);
+      router.tokenizers(tokenizers::problem);
       metrics.gauge(MetricNames.WAITING_REQUESTS, waitingRoom::size);
       metrics.gauge(MetricNames.WAITING_BYTES, waitingRoom::bytes);
 
@@ -182,6 +188,8 @@ public final class ExtProcServer implements AutoCloseable {
   /** Takes a configuration into force, for a processor without a control plane. */
   public void apply(RoutingConfiguration configuration, String version) {
     router.apply(configuration, version);
+    tokenizers.configure(configuration);
+    router.tokenizersChanged();
     scraper.configure(configuration);
     events.configure(configuration);
     readiness.configured();
@@ -280,6 +288,8 @@ public final class ExtProcServer implements AutoCloseable {
     metrics.gauge(MetricNames.IN_FLIGHT_PROMPT_TOKENS, router.ledger()::promptTokens);
     metrics.gauge(MetricNames.INDEX_BYTES, router::indexBytes);
     metrics.counter(MetricNames.LEASES_MOVED, router.ledger()::moved);
+    metrics.counter(MetricNames.PROMPTS_IN_TOKENS, "exact", "true", () -> router.prompts(true));
+    metrics.counter(MetricNames.PROMPTS_IN_TOKENS, "exact", "false", () -> router.prompts(false));
     metrics.counter(MetricNames.LEASES_LEAKED, router.ledger()::leaked);
     metrics.workers(() -> router.workers().stream().map(ExtProcServer::row).toList());
     closing(metrics.observeGarbageCollection());
@@ -295,7 +305,7 @@ public final class ExtProcServer implements AutoCloseable {
         worker.speedFactor(),
         worker.predictionErrorRatio(),
         worker.predictionCoverageRatio(),
-        worker.cacheKnowledge().ordinal(),
+        worker.cacheKnowledge().level(),
         worker.cacheResidentTokens(),
         worker.cacheLedgerBytes());
   }

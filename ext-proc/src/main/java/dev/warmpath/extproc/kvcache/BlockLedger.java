@@ -1,11 +1,17 @@
 package dev.warmpath.extproc.kvcache;
 
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.Set;
+
 /**
  * What one engine has in its prefix cache, kept from its events. Blocks are counted, because
  * engines store the same content more than once and report every copy's end. Not thread-safe:
  * guarded by the router's lock.
  */
 public final class BlockLedger {
+  private static final int MAX_ADAPTERS = 1_024;
+
   /** Beyond it nothing is recorded any more and the ledger counts as incomplete. */
   private final int maxBlocks;
 
@@ -16,6 +22,7 @@ public final class BlockLedger {
   private boolean complete;
   private boolean sparse;
   private boolean salted;
+  private final Set<Long> adapters = new HashSet<>();
   private long orphans;
   private long unknownRemovals;
 
@@ -36,6 +43,11 @@ public final class BlockLedger {
   /** Whether the engine tells what else goes into a block's identity. */
   public boolean tellsExtras() {
     return salted;
+  }
+
+  /** Adapters that blocks were stored for. */
+  public Set<Long> adapters() {
+    return Collections.unmodifiableSet(adapters);
   }
 
   /** Tokens of one block; 0 before the first. */
@@ -105,6 +117,9 @@ public final class BlockLedger {
       blockTokens = size;
     }
     salted |= change.extra().length > 0;
+    if (change.adapter() != 0 && adapters.size() < MAX_ADAPTERS) {
+      adapters.add(change.adapter());
+    }
     boolean told = change.tokens().length == change.hashes().length * size;
     long parent = change.rooted() ? TokenChain.root(change.adapter()) : table.name(change.parent());
     for (int i = 0; i < change.hashes().length; i++) {

@@ -97,12 +97,12 @@ public final class WorkerCache {
   }
 
   /** Why it is not known exactly, for people; empty where it is. */
-  public String reason(boolean tokenizer, @Nullable Long cacheTokens) {
+  public String reason(String tokenizerProblem, @Nullable Long cacheTokens) {
     if (!live || ledgers.isEmpty()) {
       return reason;
     }
     String inexact = inexact(cacheTokens);
-    return inexact != null ? inexact : tokenizer ? "" : "the pool has no tokenizer";
+    return inexact != null ? inexact : tokenizerProblem;
   }
 
   private @Nullable String inexact(@Nullable Long cacheTokens) {
@@ -122,6 +122,12 @@ public final class WorkerCache {
   /** Tokens of one block; 0 while none was seen. */
   public int blockTokens() {
     return ledgers.isEmpty() ? 0 : ledgers.getFirst().blockTokens();
+  }
+
+  /** What the name of that model adds to the identity of blocks: nothing, or that of an adapter. */
+  public long adapter(String model) {
+    long name = TokenChain.text(model);
+    return !ledgers.isEmpty() && ledgers.getFirst().adapters().contains(name) ? name : 0;
   }
 
   /** Whether requests with a cache salt can be told apart. */

@@ -238,7 +238,7 @@ final class EventDecoder {
     byte[] digest = in.readPayload(length);
     long value = 0;
     for (int i = Math.max(0, length - Long.BYTES); i < length; i++) {
-      value = value << 8 | digest[i] & 0xff;
+      value = (value << 8) | (digest[i] & 0xff);
     }
     return value;
   }
@@ -360,7 +360,7 @@ final class EventDecoder {
     }
     long value = 0;
     for (byte b : frame) {
-      value = value << 8 | b & 0xff;
+      value = (value << 8) | (b & 0xff);
     }
     return value;
   }

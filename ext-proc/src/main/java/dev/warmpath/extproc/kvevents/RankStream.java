@@ -33,6 +33,7 @@ final class RankStream {
     void ask(int rank, long from);
   }
 
+  @SuppressWarnings("ArrayRecordComponent") // Never compared.
   private record Message(long sequence, byte[] payload) {}
 
   private final WorkerId worker;

@@ -207,8 +207,9 @@ final class Subscription implements Runnable {
     boolean heard = false;
     boolean any = false;
     for (Rank rank : ranks) {
+      ZMQ.Socket asked = rank.replay;
       for (ZMQ.Socket socket : sockets(rank)) {
-        boolean replay = socket == rank.replay;
+        boolean replay = socket.equals(asked);
         for (int i = 0; i < HIGH_WATER_MARK; i++) {
           byte[] frame = socket.recv(ZMQ.DONTWAIT);
           if (frame == null) {

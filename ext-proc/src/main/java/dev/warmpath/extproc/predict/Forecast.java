@@ -2,6 +2,7 @@ package dev.warmpath.extproc.predict;
 
 /** One prediction, term by term, in seconds. Reused: filled in place by {@link WorkerModel}. */
 public final class Forecast {
+  public int promptTokens;
   public int cachedTokens;
   public double frontEndSeconds;
   public double queueSeconds;

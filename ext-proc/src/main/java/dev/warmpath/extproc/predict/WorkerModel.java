@@ -147,9 +147,26 @@ public final class WorkerModel {
       double tokensPerByte,
       long nowNanos,
       Forecast out) {
-    CostModel cost = kind.cost();
     int promptTokens = prompt.tokens(tokensPerByte);
     int cached = kind.cache().hit(matchedBlocks * prompt.blockTokens(tokensPerByte), promptTokens);
+    forecast(prompt, matchedBlocks, promptTokens, cached, nowNanos, out);
+  }
+
+  /**
+   * Predicts one prompt here.
+   *
+   * @param matchedBlocks blocks of it that the index finds here
+   * @param promptTokens of which {@code cached} are in the worker's cache
+   */
+  public void forecast(
+      PromptFingerprint prompt,
+      int matchedBlocks,
+      int promptTokens,
+      int cached,
+      long nowNanos,
+      Forecast out) {
+    CostModel cost = kind.cost();
+    out.promptTokens = promptTokens;
     double slow = speed.factor() * cost.interference(load.decoding());
     out.cachedTokens = cached;
     out.matchedBlocks = matchedBlocks;

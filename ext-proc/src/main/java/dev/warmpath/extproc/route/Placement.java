@@ -1,9 +1,14 @@
 package dev.warmpath.extproc.route;
 
 import dev.warmpath.crds.v1alpha1.PolicySpec;
+import dev.warmpath.crds.v1alpha1.PoolSpec;
+import dev.warmpath.extproc.candidate.ServedPool;
 import dev.warmpath.extproc.inflight.InFlightRequest;
+import dev.warmpath.extproc.prompt.TokenPrompt;
 import dev.warmpath.extproc.request.PromptFingerprint;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Outcome of placing a prompt. */
 public sealed interface Placement {
@@ -15,6 +20,7 @@ public sealed interface Placement {
    * @param streaming the first token will be seen
    * @param tiers targets in order of preference; the first tier with a free endpoint decides, the
    *     others are what retries fall back to
+   * @param tokens the prompt in tokens, by the folder of the tokenizer, as far as it can be told
    */
   record Prompt(
       String decisionId,
@@ -22,9 +28,27 @@ public sealed interface Placement {
       boolean streaming,
       List<List<Target>> tiers,
       PolicySpec.Choose choose,
-      long ttftSlackNanos) {
+      long ttftSlackNanos,
+      Map<String, TokenPrompt> tokens) {
     public Prompt {
       tiers = List.copyOf(tiers);
+    }
+
+    /** A prompt whose tokens are not known. */
+    public Prompt(
+        String decisionId,
+        PromptFingerprint fingerprint,
+        boolean streaming,
+        List<List<Target>> tiers,
+        PolicySpec.Choose choose,
+        long ttftSlackNanos) {
+      this(decisionId, fingerprint, streaming, tiers, choose, ttftSlackNanos, Map.of());
+    }
+
+    /** In tokens of that pool's model, or null. */
+    @Nullable TokenPrompt tokens(@Nullable ServedPool pool) {
+      PoolSpec.Tokenizer tokenizer = pool == null ? null : pool.spec().tokenizer();
+      return tokenizer == null ? null : tokens.get(tokenizer.path());
     }
   }
 

@@ -21,6 +21,7 @@ import dev.warmpath.extproc.predict.ProviderModel;
 import dev.warmpath.extproc.predict.ReuseModel;
 import dev.warmpath.extproc.predict.TokenRatio;
 import dev.warmpath.extproc.predict.WorkerModel;
+import dev.warmpath.extproc.prompt.TokenPrompt;
 import dev.warmpath.extproc.request.PromptFingerprint;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
@@ -31,8 +32,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import net.openhft.hashing.LongHashFunction;
 import org.jspecify.annotations.Nullable;
@@ -75,6 +78,9 @@ public final class PoolRouter {
   private final Map<String, ProviderModel> providers = new HashMap<>();
   private final Map<String, Long> modelHashes = new ConcurrentHashMap<>();
   private volatile RoutingSnapshot snapshot;
+  private final LongAdder promptsInTokens = new LongAdder();
+  private final LongAdder promptsNotInTokens = new LongAdder();
+  private volatile UnaryOperator<String> tokenizerProblem = path -> "the processor reads none";
   private volatile RequestObserver observer = summary -> {};
 
   /**
@@ -135,6 +141,7 @@ public final class PoolRouter {
       }
       ordinals.entrySet().removeIf(entry -> retire(entry.getValue(), configured));
       snapshot = fresh;
+      tokenizersChanged();
       return fresh;
     } finally {
       lock.unlock();
@@ -308,7 +315,7 @@ public final class PoolRouter {
           saturated = true;
           continue;
         }
-        forecast(slot.model(), target.upstreamModel(), prompt.fingerprint(), now);
+        forecast(slot, target.upstreamModel(), prompt.fingerprint(), prompt.tokens(pool), now);
         bestMatch = Math.max(bestMatch, forecast.matchedBlocks);
         slot.model()
             .othersForecast(prompt.fingerprint(), perByte, arrivals, reuseProbability, forecast);
@@ -331,11 +338,21 @@ public final class PoolRouter {
   }
 
   private Forecast forecast(
-      WorkerModel worker, String upstreamModel, PromptFingerprint prompt, long now) {
+      WorkerSlot slot,
+      String upstreamModel,
+      PromptFingerprint prompt,
+      @Nullable TokenPrompt tokens,
+      long now) {
+    WorkerModel worker = slot.model();
     double perByte = ratio(upstreamModel).tokensPerByte();
     int matched =
         index.match(worker.holder(), modelHash(upstreamModel), prompt.chain(), prompt.blocks());
-    worker.forecast(prompt, matched, perByte, now, forecast);
+    int cached = tokens == null ? -1 : slot.exactlyCached(tokens, upstreamModel);
+    if (tokens == null || cached < 0) {
+      worker.forecast(prompt, matched, perByte, now, forecast);
+    } else {
+      worker.forecast(prompt, matched, tokens.length(), cached, now, forecast);
+    }
     return forecast;
   }
 
@@ -560,8 +577,12 @@ public final class PoolRouter {
 
   /** Predicts one worker for one prompt; the caller holds the lock and reads it before the next. */
   Forecast predictOne(
-      WorkerModel worker, String upstreamModel, PromptFingerprint prompt, long now) {
-    return forecast(worker, upstreamModel, prompt, now);
+      WorkerSlot slot,
+      String upstreamModel,
+      PromptFingerprint prompt,
+      @Nullable TokenPrompt tokens,
+      long now) {
+    return forecast(slot, upstreamModel, prompt, tokens, now);
   }
 
   /** Tells {@code observer} about every request that ends from now on. */
@@ -572,6 +593,58 @@ public final class PoolRouter {
   /** The caller does not hold the lock. */
   void ended(RequestObserver.Summary summary) {
     observer.ended(summary);
+  }
+
+  /** Whether what some worker of that pool has in its cache is known exactly. */
+  boolean knowsExactly(ServedPool pool) {
+    lock.lock();
+    try {
+      for (ServedWorker worker : pool.workers()) {
+        WorkerSlot slot = slot(worker);
+        if (slot != null && slot.knowledge() == CacheKnowledge.EXACT) {
+          return true;
+        }
+      }
+      return false;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void tokenised(boolean exactly) {
+    (exactly ? promptsInTokens : promptsNotInTokens).increment();
+  }
+
+  /** Prompts that were told in tokens exactly, or that could not be. */
+  public long prompts(boolean exactly) {
+    return (exactly ? promptsInTokens : promptsNotInTokens).sum();
+  }
+
+  /**
+   * What is known of the pools' tokenizers: why there is none, by its folder; empty where there is.
+   * Asked for every worker at every configuration and whenever {@link #tokenizersChanged} says so.
+   */
+  public void tokenizers(UnaryOperator<String> problem) {
+    tokenizerProblem = problem;
+    tokenizersChanged();
+  }
+
+  /** Some tokenizer has been read. */
+  public void tokenizersChanged() {
+    lock.lock();
+    try {
+      for (ServedPool pool : snapshot.pools().values()) {
+        PoolSpec.Tokenizer tokenizer = pool.spec().tokenizer();
+        for (ServedWorker worker : pool.workers()) {
+          WorkerSlot slot = slot(worker);
+          if (slot != null && tokenizer != null) {
+            slot.tokenizer(tokenizerProblem.apply(tokenizer.path()));
+          }
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Every configured worker, in no order. */

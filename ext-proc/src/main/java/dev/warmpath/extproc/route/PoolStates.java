@@ -135,7 +135,7 @@ final class PoolStates implements ClusterState {
             tokens[i] = -1;
             continue;
           }
-          Forecast forecast = router.predictOne(slot.model(), model, prompt, now);
+          Forecast forecast = router.predictOne(slot, model, prompt, null, now);
           nanos[i] = (long) (forecast.medianSeconds * 1e9);
           tokens[i] = forecast.cachedTokens;
         }

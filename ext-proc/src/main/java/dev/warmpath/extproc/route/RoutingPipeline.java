@@ -8,6 +8,7 @@ import dev.warmpath.extproc.policy.PolicyObserver;
 import dev.warmpath.extproc.policy.PolicyPlan;
 import dev.warmpath.extproc.policy.PolicyTrace;
 import dev.warmpath.extproc.policy.RequestFacts;
+import dev.warmpath.extproc.prompt.Tokenizers;
 import dev.warmpath.extproc.request.Dialect;
 import dev.warmpath.extproc.request.InferenceRequest;
 import dev.warmpath.extproc.request.Operation;
@@ -53,6 +54,7 @@ public final class RoutingPipeline implements RequestRouter {
   private final DecisionLog log;
   private final InstantSource wallClock;
   private final @Nullable Holding holding;
+  private volatile @Nullable Tokenizers tokenizers;
   private final PolicyObserver observer;
 
   /** A pipeline in which nothing waits: what can't be decided at once is refused. */
@@ -79,6 +81,11 @@ public final class RoutingPipeline implements RequestRouter {
     this.labels = labels;
     this.log = log;
     this.wallClock = wallClock;
+  }
+
+  /** From now on prompts of pools with a tokenizer are told in tokens. */
+  public void tokenizers(Tokenizers known) {
+    tokenizers = known;
   }
 
   @Override
@@ -196,7 +203,14 @@ public final class RoutingPipeline implements RequestRouter {
         trace.request(parsed.request());
         InferenceRequest request = parsed.request();
         yield settle(
-            new Asked(head, request, body.length, tenant, labels.of(body, head, tenant), trace));
+            new Asked(
+                head,
+                request,
+                body.length,
+                tenant,
+                labels.of(body, head, tenant),
+                trace,
+                new TokenView(tokenizers, request.operation(), body)));
       }
     };
   }
@@ -208,7 +222,8 @@ public final class RoutingPipeline implements RequestRouter {
       long bytes,
       Tenant tenant,
       LabelSource labels,
-      DecisionTrace trace) {}
+      DecisionTrace trace,
+      TokenView tokens) {}
 
   /** One attempt at a decision. */
   private sealed interface Step {
@@ -283,7 +298,7 @@ public final class RoutingPipeline implements RequestRouter {
           yield new Step.Wait(
               lane, candidates.saturatedMaxWaitNanos(), Refusals.saturated(dialect, 1));
         }
-        yield place(head, request, candidates, lane, snapshot, trace);
+        yield place(head, asked, candidates, lane, snapshot);
       }
       case PolicyPlan.UnknownModel unknown ->
           refuse(Refusals.unknownModel(dialect, request.model()));
@@ -334,19 +349,22 @@ public final class RoutingPipeline implements RequestRouter {
 
   private Step place(
       RequestHead head,
-      InferenceRequest request,
+      Asked asked,
       PolicyPlan.Candidates candidates,
       String lane,
-      RoutingSnapshot snapshot,
-      DecisionTrace trace) {
+      RoutingSnapshot snapshot) {
+    InferenceRequest request = asked.request();
+    DecisionTrace trace = asked.trace();
+    List<List<Target>> tiers = tiers(candidates, snapshot);
     Placement.Prompt prompt =
         new Placement.Prompt(
             head.decisionId(),
             request.fingerprint(),
             request.stream(),
-            tiers(candidates, snapshot),
+            tiers,
             candidates.choose(),
-            candidates.ttftSlackNanos());
+            candidates.ttftSlackNanos(),
+            asked.tokens().of(tiers, router));
     return switch (router.place(prompt, trace)) {
       case Placement.Placed placed -> new Step.Decided(answer(request, placed, trace));
       case Placement.Saturated saturated -> {

@@ -1,5 +1,6 @@
 package dev.warmpath.extproc.route;
 
+import dev.warmpath.crds.v1alpha1.PolicySpec;
 import dev.warmpath.extproc.candidate.ServedProvider;
 import dev.warmpath.extproc.inflight.InFlightRequest;
 import dev.warmpath.extproc.inflight.RequestObserver;
@@ -8,6 +9,7 @@ import dev.warmpath.extproc.lease.Lease;
 import dev.warmpath.extproc.predict.Forecast;
 import dev.warmpath.extproc.predict.ProviderModel;
 import dev.warmpath.extproc.predict.WorkerModel;
+import dev.warmpath.extproc.prompt.TokenPrompt;
 import dev.warmpath.extproc.request.PromptFingerprint;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +31,10 @@ import org.jspecify.annotations.Nullable;
 final class TrackedRequest implements InFlightRequest {
   private static final double NANO = 1e-9;
 
+  private static final Placement.Prompt NO_PROMPT =
+      new Placement.Prompt(
+          "", PromptFingerprint.NONE, false, List.of(), PolicySpec.Choose.Order, 0);
+
   private final PoolRouter router;
   private final String decisionId;
   private PromptFingerprint prompt; // let go at the end, because the decision log outlives it
@@ -37,6 +43,8 @@ final class TrackedRequest implements InFlightRequest {
   private final long startNanos;
   private final List<DecisionRecord.Attempt> attempts = new ArrayList<>(1);
 
+  private Placement.Prompt tokens; // let go at the end as well
+  private long @Nullable [] expected;
   private PoolRouter.Route current;
   private @Nullable Lease lease;
   private @Nullable ProviderModel provider;
@@ -61,6 +69,7 @@ final class TrackedRequest implements InFlightRequest {
     this.router = router;
     this.decisionId = prompt.decisionId();
     this.prompt = prompt.fingerprint();
+    this.tokens = prompt;
     this.streaming = prompt.streaming();
     this.routes = List.copyOf(routes);
     this.current = routes.getFirst();
@@ -85,18 +94,24 @@ final class TrackedRequest implements InFlightRequest {
     router.index.limit(worker.holder(), (int) (worker.cacheTokens() / prompt.blockTokens(perByte)));
     long modelHash = router.modelHash(model);
     matchedBlocks = router.index.match(worker.holder(), modelHash, prompt.chain(), prompt.blocks());
-    Forecast forecast = router.predictOne(worker, model, prompt, now);
+    TokenPrompt inTokens = tokens.tokens(route.target().pool());
+    Forecast forecast = router.predictOne(slot, model, prompt, inTokens, now);
     lease =
         router.ledger.reserve(
             worker.load(),
             prompt.chain(),
             prompt.blocks(),
-            prompt.tokens(perByte),
+            forecast.promptTokens,
             forecast.cachedTokens,
             forecast.baseWorkSeconds,
             streaming,
             now,
             now + (long) (forecast.frontEndSeconds / NANO));
+    long[] exact = inTokens == null ? null : slot.exactChain(inTokens, model);
+    if (exact != null) {
+      slot.cache().expect(exact);
+      expected = exact;
+    }
     long evicted = worker.holder().evicted();
     router.index.expect(worker.holder(), modelHash, prompt.chain(), prompt.blocks());
     router
@@ -168,6 +183,7 @@ final class TrackedRequest implements InFlightRequest {
     Lease held = lease;
     if (held != null) {
       router.ledger.moved(held, now);
+      unexpect();
       retract();
       workerOf(current).failed(now);
       lease = null;
@@ -177,6 +193,16 @@ final class TrackedRequest implements InFlightRequest {
       external.released();
       external.failed(now);
       provider = null;
+    }
+  }
+
+  /** From here on only the worker's own events say what it holds. */
+  private void unexpect() {
+    long[] chain = expected;
+    WorkerSlot slot = current.slot();
+    if (chain != null && slot != null) {
+      slot.cache().over(chain);
+      expected = null;
     }
   }
 
@@ -288,6 +314,7 @@ final class TrackedRequest implements InFlightRequest {
         }
       }
       prompt = PromptFingerprint.NONE;
+      tokens = NO_PROMPT;
       summary = summary();
     } finally {
       router.lock.unlock();
@@ -344,6 +371,7 @@ final class TrackedRequest implements InFlightRequest {
     if (!router.ledger.end(held, atNanos)) {
       return;
     }
+    unexpect();
     router.index.now(CacheEvents.stamp(atNanos));
     if (how == Outcome.COMPLETED && !streaming) {
       worker.answered();

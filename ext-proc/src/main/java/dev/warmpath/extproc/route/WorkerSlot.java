@@ -4,14 +4,18 @@ import dev.warmpath.extproc.candidate.ServedWorker;
 import dev.warmpath.extproc.kvcache.CacheKnowledge;
 import dev.warmpath.extproc.kvcache.WorkerCache;
 import dev.warmpath.extproc.predict.WorkerModel;
+import dev.warmpath.extproc.prompt.TokenPrompt;
+import org.jspecify.annotations.Nullable;
 
 /** A worker as configured now, and what is known of it. Guarded by the router's lock. */
 final class WorkerSlot {
+  private static final String NO_TOKENIZER = "the pool has no tokenizer";
+
   private ServedWorker served;
   private final WorkerModel model;
   private final WorkerCache cache = new WorkerCache();
   private boolean configured = true;
-  private boolean tokenizer;
+  private String tokenizerProblem = NO_TOKENIZER;
   private double indexBlockTokens;
 
   WorkerSlot(ServedWorker served, WorkerModel model) {
@@ -33,12 +37,35 @@ final class WorkerSlot {
   }
 
   CacheKnowledge knowledge() {
-    return cache.knowledge(tokenizer, model.reportedCacheTokens());
+    return cache.knowledge(tokenizerProblem.isEmpty(), model.reportedCacheTokens());
   }
 
-  /** Whether prompts for it can be told in tokens. */
-  void tokenizer(boolean there) {
-    tokenizer = there;
+  /** Why prompts for it cannot be told in tokens; empty where they can. */
+  void tokenizer(String problem) {
+    tokenizerProblem = problem;
+  }
+
+  /** Tokens of that prompt that will hit here, or -1 where that is not known exactly. */
+  int exactlyCached(TokenPrompt prompt, String upstreamModel) {
+    long[] chain = exactChain(prompt, upstreamModel);
+    if (chain == null) {
+      return -1;
+    }
+    int block = cache.blockTokens();
+    // The last token is always computed, and with it its block.
+    int most = block == 0 ? 0 : (prompt.length() - 1) / block;
+    return block * Math.min(most, cache.match(chain));
+  }
+
+  /** The blocks of that prompt as its cache has them, or null where that is not known exactly. */
+  long @Nullable [] exactChain(TokenPrompt prompt, String upstreamModel) {
+    boolean known =
+        knowledge() == CacheKnowledge.EXACT && (!prompt.salted() || cache.tellsExtras());
+    if (!known) {
+      return null;
+    }
+    int block = cache.blockTokens();
+    return block == 0 ? new long[0] : prompt.chain(block, cache.adapter(upstreamModel));
   }
 
   /** Tokens of one block of the index in the last prompt that came here; 0 before the first. */
@@ -73,7 +100,7 @@ final class WorkerSlot {
         model.error().medianAbsoluteRatio(),
         model.error().coverage(),
         knowledge(),
-        cache.reason(tokenizer, model.reportedCacheTokens()),
+        cache.reason(tokenizerProblem, model.reportedCacheTokens()),
         cache.residentTokens(),
         cache.bytes());
   }

@@ -58,6 +58,7 @@ public final class MetricNames {
   public static final String WORKER_CACHE_KNOWLEDGE = "warmpath_worker_cache_knowledge";
   public static final String WORKER_CACHE_RESIDENT = "warmpath_worker_cache_resident_tokens";
   public static final String WORKER_CACHE_LEDGER_BYTES = "warmpath_worker_cache_ledger_bytes";
+  public static final String PROMPTS_IN_TOKENS = "warmpath_prompts_in_tokens_total";
   public static final String KV_EVENTS = "warmpath_kv_events_total";
 
   // Configuration
@@ -108,6 +109,7 @@ public final class MetricNames {
           WORKER_CACHE_KNOWLEDGE,
           WORKER_CACHE_RESIDENT,
           WORKER_CACHE_LEDGER_BYTES,
+          PROMPTS_IN_TOKENS,
           KV_EVENTS,
           CONFIG_UPDATES,
           CONFIG_CONNECTED,

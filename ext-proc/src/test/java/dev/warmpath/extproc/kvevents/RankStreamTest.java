@@ -52,6 +52,7 @@ class RankStreamTest {
 
   /** An engine that counts its own blocks, and a network that loses and repeats. */
   private static final class Publisher implements RankStream.Replay {
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
     private record Sent(long sequence, byte[] payload) {}
 
     private final SplittableRandom random;
