@@ -30,8 +30,7 @@ class EventDecoderTest {
     ledger.reset(true);
     List<CacheChange.Stored> stored = new ArrayList<>();
     for (byte[] payload : captured("zmq_replay.jsonl")) {
-      Decoded batch = decoder.decode(payload);
-      assertThat(batch).isNotNull();
+      Decoded batch = Objects.requireNonNull(decoder.decode(payload));
       for (CacheChange change : batch.changes()) {
         if (change instanceof CacheChange.Stored blocks) {
           ledger.stored(blocks, 0);
@@ -55,8 +54,7 @@ class EventDecoderTest {
   void aSaltedPromptOfARealEngineIsAnotherOne() throws Exception {
     List<CacheChange.Stored> rooted = new ArrayList<>();
     for (byte[] payload : captured("zmq_live_stored_decode_salt_evict.jsonl")) {
-      Decoded batch = decoder.decode(payload);
-      assertThat(batch).isNotNull();
+      Decoded batch = Objects.requireNonNull(decoder.decode(payload));
       batch
           .changes()
           .forEach(change -> {
