@@ -7,6 +7,7 @@ import dev.warmpath.envoy.EnvoyAdmin;
 import dev.warmpath.envoy.EnvoyBinary;
 import dev.warmpath.envoy.EnvoyDrain;
 import dev.warmpath.envoy.EnvoyProcess;
+import dev.warmpath.envoy.XdsSecurity;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -78,6 +79,16 @@ final class EnvoyCommand implements Runnable {
         description = "The control plane (default: a socket in the run directory).")
     private @Nullable String xds;
 
+    @Mixin private XdsSecurityFlags xdsSecurity = new XdsSecurityFlags();
+
+    @Option(
+        names = "--sds-dir",
+        paramLabel = "DIR",
+        description =
+            "Where Envoy finds the files that name those certificates (default: the run"
+                + " directory).")
+    private @Nullable Path sdsDirectory;
+
     @Option(
         names = "--node-id",
         defaultValue = "gateway-1",
@@ -130,13 +141,22 @@ final class EnvoyCommand implements Runnable {
       try {
         BootstrapOptions local =
             BootstrapOptions.local(nodeId, Address.parse(listen), runDirectory);
+        Address control = xds == null ? local.xds() : Address.parse(xds);
+        xdsSecurity.check(control);
         return new BootstrapOptions(
             nodeId,
             nodeCluster,
             local.listen(),
             admin == null ? local.admin() : Address.parse(admin),
             processor == null ? local.processor() : Address.parse(processor),
-            xds == null ? local.xds() : Address.parse(xds),
+            control,
+            new XdsSecurity(
+                xdsSecurity.authorities(),
+                xdsSecurity.certificate(),
+                xdsSecurity.key(),
+                xdsSecurity.token(),
+                xdsSecurity.serverName(),
+                sdsDirectory == null ? runDirectory : sdsDirectory),
             bodyLimitBytes,
             decideTimeout,
             trustedHops,
@@ -193,12 +213,18 @@ final class EnvoyCommand implements Runnable {
       @Option(
               names = {"-o", "--output"},
               paramLabel = "FILE",
-              description = "Write it there instead.")
+              description =
+                  "Write it there instead, and beside it the files that it refers to (with --xds-ca,"
+                      + " --xds-cert or --xds-token-file).")
           @Nullable Path output)
       throws IOException {
-    String text = BootstrapRenderer.render(settings.options());
+    BootstrapOptions options = settings.options();
+    String text = BootstrapRenderer.render(options);
     if (output != null) {
       Files.writeString(output, text);
+      for (var file : options.xdsSecurity().sdsFiles().entrySet()) {
+        Files.writeString(output.resolveSibling(file.getKey()), file.getValue());
+      }
       return 0;
     }
     spec.commandLine().getOut().print(text);

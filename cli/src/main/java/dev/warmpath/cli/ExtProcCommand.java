@@ -4,11 +4,14 @@ import dev.warmpath.envoy.Address;
 import dev.warmpath.envoy.BootstrapOptions;
 import dev.warmpath.extproc.ExtProcOptions;
 import dev.warmpath.extproc.ExtProcServer;
+import dev.warmpath.extproc.serve.ControlPlaneChannels;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 @Command(
@@ -19,6 +22,7 @@ import picocli.CommandLine.Option;
     footerHeading = "%nExample:%n",
     footer = {
       "  warmpath ext-proc --run-dir /run/warmpath --xds xds.example:18000 --node-id gateway-1"
+          + " --xds-ca ca.crt --xds-cert tls.crt --xds-key tls.key"
     })
 final class ExtProcCommand implements Callable<Integer> {
   // Set by picocli.
@@ -37,6 +41,8 @@ final class ExtProcCommand implements Callable<Integer> {
           "Control plane: HOST:PORT or unix:FILE (default: the socket xds.sock in the run"
               + " directory).")
   private @Nullable String xds;
+
+  @Mixin private XdsSecurityFlags xdsSecurity = new XdsSecurityFlags();
 
   @Option(
       names = "--node-id",
@@ -77,7 +83,7 @@ final class ExtProcCommand implements Callable<Integer> {
     if (listen != null) {
       options = options.withTcpAddress(XdsServerCommand.tcp(listen));
     }
-    ExtProcServer server = ExtProcServer.start(options);
+    ExtProcServer server = start(options);
     Path socket = options.socket();
     Lifetime lifetime =
         Lifetime.of(() -> {
@@ -96,11 +102,30 @@ final class ExtProcCommand implements Callable<Integer> {
     return 0;
   }
 
-  private static ExtProcOptions.ControlPlane controlPlane(String text) {
+  private static ExtProcServer start(ExtProcOptions options) {
     try {
-      return switch (Address.parse(text)) {
+      return ExtProcServer.start(options);
+    } catch (IOException e) {
+      throw new CommandException(2, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private ExtProcOptions.ControlPlane controlPlane(String text) {
+    try {
+      Address address = Address.parse(text);
+      xdsSecurity.check(address);
+      return switch (address) {
         case Address.Pipe pipe -> new ExtProcOptions.ControlPlane.UnixSocket(pipe.path());
-        case Address.Tcp tcp -> new ExtProcOptions.ControlPlane.Tcp(tcp.host(), tcp.port());
+        case Address.Tcp tcp ->
+            new ExtProcOptions.ControlPlane.Tcp(
+                tcp.host(),
+                tcp.port(),
+                new ControlPlaneChannels.Security(
+                    xdsSecurity.authorities(),
+                    xdsSecurity.certificate(),
+                    xdsSecurity.key(),
+                    xdsSecurity.token(),
+                    xdsSecurity.serverName()));
       };
     } catch (IllegalArgumentException e) {
       throw new CommandException(2, String.valueOf(e.getMessage()));

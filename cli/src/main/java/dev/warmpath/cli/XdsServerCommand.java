@@ -6,6 +6,8 @@ import dev.warmpath.xds.XdsServer;
 import dev.warmpath.xds.XdsServerOptions;
 import dev.warmpath.xds.kubernetes.Replica;
 import dev.warmpath.xds.rollout.RolloutTimes;
+import dev.warmpath.xds.serve.ServerSecurity;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,7 +25,9 @@ import picocli.CommandLine.Option;
             + " namespace, to Envoys and processors.",
     footerHeading = "%nExamples:%n",
     footer = {
-      "  warmpath xds-server --config examples/quickstart --listen 0.0.0.0:18000",
+      "  warmpath xds-server --config examples/quickstart --listen 127.0.0.1:18000",
+      "  warmpath xds-server --config /etc/warmpath --listen 0.0.0.0:18000 --tls-cert tls.crt"
+          + " --tls-key tls.key --tls-client-ca ca.crt",
       "  warmpath xds-server --config /etc/warmpath --run-dir /run/warmpath"
     })
 final class XdsServerCommand implements Callable<Integer> {
@@ -58,6 +62,34 @@ final class XdsServerCommand implements Callable<Integer> {
   private @Nullable String listen;
 
   @Option(
+      names = "--tls-cert",
+      paramLabel = "FILE",
+      description =
+          "TLS on --listen: PEM file with the certificate and its chain. This and the following files"
+              + " may be replaced while it runs.")
+  private @Nullable Path certificate;
+
+  @Option(names = "--tls-key", paramLabel = "FILE", description = "PEM file with its private key.")
+  private @Nullable Path key;
+
+  @Option(
+      names = "--tls-client-ca",
+      paramLabel = "FILE",
+      description = "Gateways must show a certificate of one of the authorities in this PEM file.")
+  private @Nullable Path clientAuthorities;
+
+  @Option(
+      names = "--token-file",
+      paramLabel = "FILE",
+      description = "Gateways must show one of the tokens in this file, one a line.")
+  private @Nullable Path tokens;
+
+  @Option(
+      names = "--insecure",
+      description = "Allow --listen on an address that others can reach without TLS.")
+  private boolean insecure;
+
+  @Option(
       names = "--admin",
       defaultValue = "127.0.0.1:0",
       paramLabel = "HOST:PORT",
@@ -85,14 +117,11 @@ final class XdsServerCommand implements Callable<Integer> {
             config,
             socket,
             listen == null ? null : tcp(listen),
+            security(),
             tcp(admin),
             XdsServerOptions.defaultSystemBundle(),
             RolloutTimes.defaults());
-    XdsServer server =
-        kubernetes == null
-            ? XdsServer.start(options)
-            : XdsServer.startOnKubernetes(
-                options, kubernetes, Replica.of(System.getenv(), kubernetes, lease));
+    XdsServer server = start(options);
     Path socketFile = socket;
     Lifetime lifetime =
         Lifetime.of(() -> {
@@ -112,6 +141,44 @@ final class XdsServerCommand implements Callable<Integer> {
     lifetime.await();
     lifetime.close();
     return 0;
+  }
+
+  private XdsServer start(XdsServerOptions options) {
+    try {
+      return kubernetes == null
+          ? XdsServer.start(options)
+          : XdsServer.startOnKubernetes(
+                options, kubernetes, Replica.of(System.getenv(), kubernetes, lease));
+    } catch (IOException e) {
+      throw new CommandException(2, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private ServerSecurity security() {
+    if (listen == null && (certificate != null || tokens != null)) {
+      throw new CommandException(2, "certificates and tokens are for --listen HOST:PORT");
+    }
+    if (listen != null
+        && certificate == null
+        && !insecure
+        && !XdsSecurityFlags.isLoopback(tcp(listen).getHostString())) {
+      throw new CommandException(
+          2,
+          "--listen "
+              + listen
+              + " can be reached by others, and what is served names every key's hash and worker:"
+              + " give --tls-cert, --tls-key and --tls-client-ca (or --token-file), or --insecure");
+    }
+    if (certificate != null && clientAuthorities == null && tokens == null && !insecure) {
+      throw new CommandException(
+          2,
+          "TLS alone lets everybody connect: give --tls-client-ca or --token-file, or --insecure");
+    }
+    try {
+      return new ServerSecurity(certificate, key, clientAuthorities, tokens);
+    } catch (IllegalArgumentException e) {
+      throw new CommandException(2, String.valueOf(e.getMessage()));
+    }
   }
 
   static InetSocketAddress tcp(String text) {

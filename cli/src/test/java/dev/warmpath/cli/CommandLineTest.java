@@ -10,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -232,5 +233,88 @@ final class CommandLineTest {
         .hasSizeGreaterThan(64_000);
     long last = one.requests().getLast().arrivalNanos();
     assertThat(last / 1e9).isBetween(3.0, 14.0);
+  }
+
+  @Test
+  void plainTextToOtherMachinesHasToBeAskedFor(@TempDir Path temporary) {
+    String folder = temporary.toString();
+    Outcome open = execute("xds-server", "--config", folder, "--listen", "0.0.0.0:0");
+    assertThat(open.exit()).isEqualTo(2);
+    assertThat(open.err()).contains("--tls-cert", "--insecure");
+
+    Outcome anyone =
+        execute(
+            "xds-server",
+            "--config",
+            folder,
+            "--listen",
+            "127.0.0.1:0",
+            "--tls-cert",
+            "c",
+            "--tls-key",
+            "k");
+    assertThat(anyone.exit()).isEqualTo(2);
+    assertThat(anyone.err()).contains("--tls-client-ca or --token-file");
+
+    Outcome half =
+        execute("xds-server", "--config", folder, "--listen", "127.0.0.1:0", "--tls-key", "k");
+    assertThat(half.exit()).isEqualTo(2);
+    assertThat(half.err()).contains("needs its");
+
+    Outcome missing =
+        execute(
+            "xds-server",
+            "--config",
+            folder,
+            "--listen",
+            "127.0.0.1:0",
+            "--tls-cert",
+            folder + "/c",
+            "--tls-key",
+            folder + "/k",
+            "--tls-client-ca",
+            folder + "/a");
+    assertThat(missing.exit()).isEqualTo(2);
+    assertThat(missing.err()).contains(folder + "/c: there is no such file");
+
+    for (String command : new String[] {"ext-proc", "envoy render"}) {
+      List<String> line = new ArrayList<>(List.of(command.split(" ")));
+      line.addAll(List.of("--run-dir", folder, "--xds", "xds.example:18000"));
+      Outcome remote = execute(line.toArray(String[]::new));
+      assertThat(remote.exit()).as(command).isEqualTo(2);
+      assertThat(remote.err()).as(command).contains("--xds-ca", "--insecure");
+    }
+  }
+
+  @Test
+  void aBootstrapWithCertificatesComesWithTheFilesItRefersTo(@TempDir Path folder) {
+    Path out = folder;
+    Outcome rendered =
+        execute(
+            "envoy",
+            "render",
+            "--xds",
+            "xds.example:18000",
+            "--xds-ca",
+            "/tls/ca.crt",
+            "--xds-cert",
+            "/tls/tls.crt",
+            "--xds-key",
+            "/tls/tls.key",
+            "--xds-token-file",
+            "/tls/token",
+            "--sds-dir",
+            "/etc/envoy",
+            "--output",
+            out.resolve("envoy.yaml").toString());
+    assertThat(rendered.exit()).as(rendered.err()).isZero();
+    assertThat(out)
+        .isDirectoryContaining("glob:**/envoy.yaml")
+        .isDirectoryContaining("glob:**/warmpath_xds_authorities.yaml")
+        .isDirectoryContaining("glob:**/warmpath_xds_certificate.yaml")
+        .isDirectoryContaining("glob:**/warmpath_xds_token.yaml");
+    assertThat(out.resolve("envoy.yaml"))
+        .content()
+        .contains("\"/etc/envoy/warmpath_xds_authorities.yaml\"", "sni: \"xds.example\"");
   }
 }

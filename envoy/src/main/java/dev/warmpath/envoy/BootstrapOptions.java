@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param admin Envoy's admin interface; a Unix socket (mode 0600) or a loopback port
  * @param processor gRPC server of the external processor: decide, watch, access log
  * @param xds gRPC server of the control plane
+ * @param xdsSecurity what is trusted and shown there
  * @param bodyLimitBytes a larger request body is answered with 413
  * @param decideTimeout how long Envoy waits for one answer of the processor; it may ask for more
  * @param trustedHops how many proxies before this one write X-Forwarded-For
@@ -27,6 +28,7 @@ public record BootstrapOptions(
     Address admin,
     Address processor,
     Address xds,
+    XdsSecurity xdsSecurity,
     long bodyLimitBytes,
     Duration decideTimeout,
     int trustedHops,
@@ -77,6 +79,7 @@ public record BootstrapOptions(
         new Address.Pipe(runDirectory.resolve(ADMIN_SOCKET)),
         new Address.Pipe(runDirectory.resolve(PROCESSOR_SOCKET)),
         new Address.Pipe(runDirectory.resolve(XDS_SOCKET)),
+        XdsSecurity.none(runDirectory),
         DEFAULT_BODY_LIMIT_BYTES,
         DEFAULT_DECIDE_TIMEOUT,
         0,
@@ -92,6 +95,7 @@ public record BootstrapOptions(
         value,
         processor,
         xds,
+        xdsSecurity,
         bodyLimitBytes,
         decideTimeout,
         trustedHops,
@@ -107,6 +111,7 @@ public record BootstrapOptions(
         admin,
         value,
         xds,
+        xdsSecurity,
         bodyLimitBytes,
         decideTimeout,
         trustedHops,
@@ -122,6 +127,7 @@ public record BootstrapOptions(
         admin,
         processor,
         value,
+        xdsSecurity,
         bodyLimitBytes,
         decideTimeout,
         trustedHops,
@@ -137,6 +143,7 @@ public record BootstrapOptions(
         admin,
         processor,
         xds,
+        xdsSecurity,
         value,
         decideTimeout,
         trustedHops,
@@ -152,6 +159,7 @@ public record BootstrapOptions(
         admin,
         processor,
         xds,
+        xdsSecurity,
         bodyLimitBytes,
         value,
         trustedHops,
@@ -167,6 +175,7 @@ public record BootstrapOptions(
         admin,
         processor,
         xds,
+        xdsSecurity,
         bodyLimitBytes,
         decideTimeout,
         value,
@@ -182,10 +191,27 @@ public record BootstrapOptions(
         admin,
         processor,
         xds,
+        xdsSecurity,
         bodyLimitBytes,
         decideTimeout,
         trustedHops,
         maxConnections,
         value);
+  }
+
+  public BootstrapOptions withXdsSecurity(XdsSecurity value) {
+    return new BootstrapOptions(
+        nodeId,
+        nodeCluster,
+        listen,
+        admin,
+        processor,
+        xds,
+        value,
+        bodyLimitBytes,
+        decideTimeout,
+        trustedHops,
+        maxConnections,
+        stats);
   }
 }

@@ -19,6 +19,9 @@ import java.util.regex.Pattern;
 public final class BootstrapRenderer {
   private static final Pattern PARAMETER = Pattern.compile("\\$\\{([a-z_]+)}");
 
+  /** Name of the bootstrap's own file. */
+  static final String FILE = "envoy.yaml";
+
   private BootstrapRenderer() {}
 
   /** Envoy's configuration as YAML text. */
@@ -33,6 +36,8 @@ public final class BootstrapRenderer {
     values.put("processor_type", discoveryType(options.processor()));
     values.put("xds_address", address(options.xds()));
     values.put("xds_type", discoveryType(options.xds()));
+    values.put("xds_transport_socket", options.xdsSecurity().transportSocket(options.xds()));
+    values.put("xds_http_filters", options.xdsSecurity().httpFilters());
     values.put("body_limit_bytes", Long.toString(options.bodyLimitBytes()));
     values.put(
         "decide_timeout",
@@ -54,6 +59,13 @@ public final class BootstrapRenderer {
   /** One list item on one line. */
   private static String part(String name, String parameter, String value) {
     return replace(resource(name).strip(), Map.of(parameter, value));
+  }
+
+  /** The files that Envoy starts from, by name: {@code envoy.yaml} and those it refers to. */
+  public static Map<String, String> files(BootstrapOptions options) {
+    Map<String, String> files = new TreeMap<>(options.xdsSecurity().sdsFiles());
+    files.put(FILE, render(options));
+    return files;
   }
 
   private static String replace(String template, Map<String, String> values) {

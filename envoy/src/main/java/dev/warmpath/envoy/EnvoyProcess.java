@@ -38,7 +38,7 @@ public final class EnvoyProcess implements AutoCloseable {
   /**
    * How to run it.
    *
-   * @param runDirectory gets {@code envoy.yaml} and {@code envoy.log}
+   * @param runDirectory gets {@code envoy.yaml}, the files that it refers to, and {@code envoy.log}
    * @param concurrency worker threads
    * @param logLevel of Envoy: trace, debug, info, warning, error, critical, off
    */
@@ -69,8 +69,10 @@ public final class EnvoyProcess implements AutoCloseable {
       throws IOException, InterruptedException {
     Path directory = options.runDirectory();
     Files.createDirectories(directory);
-    Path config = directory.resolve("envoy.yaml");
-    Files.writeString(config, BootstrapRenderer.render(options.bootstrap()));
+    Path config = directory.resolve(BootstrapRenderer.FILE);
+    for (var file : BootstrapRenderer.files(options.bootstrap()).entrySet()) {
+      Files.writeString(directory.resolve(file.getKey()), file.getValue());
+    }
     Path log = directory.resolve("envoy.log");
     Files.deleteIfExists(log);
     Files.createFile(log);

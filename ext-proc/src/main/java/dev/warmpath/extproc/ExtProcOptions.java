@@ -1,5 +1,6 @@
 package dev.warmpath.extproc;
 
+import dev.warmpath.extproc.serve.ControlPlaneChannels;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -45,7 +46,8 @@ public record ExtProcOptions(
   public sealed interface ControlPlane {
     record UnixSocket(Path path) implements ControlPlane {}
 
-    record Tcp(String host, int port) implements ControlPlane {}
+    record Tcp(String host, int port, ControlPlaneChannels.Security security)
+        implements ControlPlane {}
   }
 
   public ExtProcOptions {

@@ -24,6 +24,7 @@ import dev.warmpath.extproc.route.RoutingPipeline;
 import dev.warmpath.extproc.route.WorkerStatus;
 import dev.warmpath.extproc.scrape.GaugeSink;
 import dev.warmpath.extproc.scrape.Scraper;
+import dev.warmpath.extproc.serve.ControlPlaneChannels;
 import dev.warmpath.extproc.serve.GrpcListeners;
 import dev.warmpath.extproc.serve.UnixChannels;
 import dev.warmpath.extproc.stream.BufferBudget;
@@ -224,7 +225,8 @@ public final class ExtProcServer implements AutoCloseable {
     }
   }
 
-  private void subscribe(ExtProcOptions options, ControlPlane address, EventLoopGroup clientLoops) {
+  private void subscribe(ExtProcOptions options, ControlPlane address, EventLoopGroup clientLoops)
+      throws IOException {
     ConfigurationState state =
         new ConfigurationState(
             this::apply,
@@ -236,7 +238,8 @@ public final class ExtProcServer implements AutoCloseable {
           case ControlPlane.UnixSocket unix ->
               UnixChannels.open(unix.path(), clientLoops, MAX_CONFIGURATION_BYTES);
           case ControlPlane.Tcp tcp ->
-              UnixChannels.open(tcp.host(), tcp.port(), clientLoops, MAX_CONFIGURATION_BYTES);
+              ControlPlaneChannels.open(
+                  tcp.host(), tcp.port(), tcp.security(), clientLoops, MAX_CONFIGURATION_BYTES);
         };
     RoutingConfigClient client =
         closing(

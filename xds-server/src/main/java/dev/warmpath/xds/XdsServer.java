@@ -71,14 +71,14 @@ public final class XdsServer implements AutoCloseable {
             new EnvoyTranslator(options.systemBundlePath()),
             NanoClock.system(),
             metrics);
-    discovery = new DiscoveryServer(control, gateways);
+    discovery = new DiscoveryServer(control, gateways, metrics);
     int tcp = -1;
     try {
       if (options.socket() != null) {
         discovery.listen(options.socket());
       }
       if (options.listen() != null) {
-        tcp = discovery.listen(options.listen());
+        tcp = discovery.listen(options.listen(), options.security());
       }
       admin =
           new AdminServer(
@@ -238,8 +238,9 @@ public final class XdsServer implements AutoCloseable {
     }
     source.close();
     admin.close();
-    discovery.close();
+    // First the thread: it must not answer streams that are ending.
     control.close();
+    discovery.close();
     registry.close();
   }
 }

@@ -1,6 +1,7 @@
 package dev.warmpath.xds;
 
 import dev.warmpath.xds.rollout.RolloutTimes;
+import dev.warmpath.xds.serve.ServerSecurity;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param configuration folder with the resources; null where another source is given
  * @param socket Unix socket of the gRPC server, or null
  * @param listen TCP address of the gRPC server, or null; port 0 takes any
+ * @param security what the TCP listener demands; the Unix socket is its owner's alone
  * @param admin address of the admin pages; port 0 takes any
  * @param systemBundlePath PEM file with the certificate authorities that Envoy's machine trusts
  * @param times how long one side of a gateway waits for the other
@@ -22,6 +24,7 @@ public record XdsServerOptions(
     @Nullable Path configuration,
     @Nullable Path socket,
     @Nullable InetSocketAddress listen,
+    ServerSecurity security,
     InetSocketAddress admin,
     String systemBundlePath,
     RolloutTimes times) {
@@ -46,6 +49,7 @@ public record XdsServerOptions(
         configuration,
         socket,
         null,
+        ServerSecurity.none(),
         new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
         defaultSystemBundle(),
         RolloutTimes.defaults());
@@ -60,14 +64,23 @@ public record XdsServerOptions(
   }
 
   public XdsServerOptions withTimes(RolloutTimes newTimes) {
-    return new XdsServerOptions(configuration, socket, listen, admin, systemBundlePath, newTimes);
+    return new XdsServerOptions(
+        configuration, socket, listen, security, admin, systemBundlePath, newTimes);
   }
 
   public XdsServerOptions withAdmin(InetSocketAddress newAdmin) {
-    return new XdsServerOptions(configuration, socket, listen, newAdmin, systemBundlePath, times);
+    return new XdsServerOptions(
+        configuration, socket, listen, security, newAdmin, systemBundlePath, times);
   }
 
   public XdsServerOptions withListen(@Nullable InetSocketAddress newListen) {
-    return new XdsServerOptions(configuration, socket, newListen, admin, systemBundlePath, times);
+    return new XdsServerOptions(
+        configuration, socket, newListen, security, admin, systemBundlePath, times);
+  }
+
+  /** What the TCP listener demands. */
+  public XdsServerOptions withSecurity(ServerSecurity newSecurity) {
+    return new XdsServerOptions(
+        configuration, socket, listen, newSecurity, admin, systemBundlePath, times);
   }
 }

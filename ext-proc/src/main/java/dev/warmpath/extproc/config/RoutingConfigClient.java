@@ -5,6 +5,7 @@ import dev.warmpath.crds.config.proto.RoutingConfigResponse;
 import dev.warmpath.crds.config.proto.RoutingConfigServiceGrpc;
 import dev.warmpath.extproc.telemetry.ConfigMetrics;
 import io.grpc.ManagedChannel;
+import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -35,6 +36,10 @@ public final class RoutingConfigClient implements AutoCloseable {
 
   private @Nullable Stream current;
   private int failures;
+
+  /** The reason that was logged last; a new one is news, the same one again is not. */
+  private String awayFor = "";
+
   private boolean closed;
 
   /**
@@ -92,14 +97,36 @@ public final class RoutingConfigClient implements AutoCloseable {
     if (closed) {
       return;
     }
-    if (failures == 0) {
-      LOG.warn("control plane is away ({}); serving on by what is in force", reason);
+    if (!reason.equals(awayFor)) {
+      awayFor = reason;
+      LOG.warn("control plane is away ({}); {}", reason, meanwhile());
     }
     long delay = Math.min(LONGEST_BACKOFF_MILLIS, FIRST_BACKOFF_MILLIS << Math.min(failures, 10));
     failures++;
     var _ =
         scheduler.schedule(
             this::connect, delay / 2 + random.nextLong(delay / 2 + 1), TimeUnit.MILLISECONDS);
+  }
+
+  private String meanwhile() {
+    return state.versionInForce().isEmpty()
+        ? "there is no configuration to serve by yet"
+        : "serving on by what is in force";
+  }
+
+  /** The status, and what is at its root: gRPC's own message of a failed handshake says little. */
+  private static String reason(Throwable thrown) {
+    Status status = Status.fromThrowable(thrown);
+    Throwable root = thrown;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    String description = status.getDescription();
+    String first = description == null ? "" : description.lines().findFirst().orElse("");
+    String text = status.getCode() + (first.isEmpty() ? "" : ": " + first);
+    return root == thrown || root.getMessage() == null || text.contains(root.getMessage())
+        ? text
+        : text + ": " + root.getClass().getSimpleName() + ": " + root.getMessage();
   }
 
   /** One stream. Its callbacks hop to the scheduler, and do nothing once it is not the current. */
@@ -113,6 +140,7 @@ public final class RoutingConfigClient implements AutoCloseable {
           LOG.info("control plane is back");
         }
         failures = 0;
+        awayFor = "";
         metrics.connected(true);
         String problem =
             state.accept(response.getConfigurationJson().toByteArray(), response.getVersion());
@@ -122,7 +150,7 @@ public final class RoutingConfigClient implements AutoCloseable {
 
     @Override
     public void onError(Throwable thrown) {
-      run(() -> reconnect(String.valueOf(thrown.getMessage())));
+      run(() -> reconnect(reason(thrown)));
     }
 
     @Override

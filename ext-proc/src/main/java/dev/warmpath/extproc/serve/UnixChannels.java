@@ -7,16 +7,12 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.epoll.EpollIoHandler;
-import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 
-/** Channels to gRPC servers on this machine, or on another for the TCP form. */
+/** Channels to gRPC servers on this machine. */
 public final class UnixChannels {
-  private static final int KEEPALIVE_SECONDS = 30;
-
   private UnixChannels() {}
 
   /** One thread is plenty for a client. */
@@ -35,17 +31,6 @@ public final class UnixChannels {
         .directExecutor()
         .usePlaintext()
         .maxInboundMessageSize(maxMessageBytes)
-        .build();
-  }
-
-  public static ManagedChannel open(
-      String host, int port, EventLoopGroup eventLoops, int maxMessageBytes) {
-    return NettyChannelBuilder.forAddress(host, port)
-        .channelType(EpollSocketChannel.class)
-        .eventLoopGroup(eventLoops)
-        .usePlaintext()
-        .maxInboundMessageSize(maxMessageBytes)
-        .keepAliveTime(KEEPALIVE_SECONDS, TimeUnit.SECONDS)
         .build();
   }
 

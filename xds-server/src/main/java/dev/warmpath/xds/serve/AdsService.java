@@ -3,10 +3,7 @@ package dev.warmpath.xds.serve;
 import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc;
 import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryRequest;
 import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryResponse;
-import io.grpc.Status;
-import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Delta ADS. The state-of-the-world variant is not served: one changed worker would resend
@@ -24,68 +21,34 @@ final class AdsService extends AggregatedDiscoveryServiceGrpc.AggregatedDiscover
   @Override
   public StreamObserver<DeltaDiscoveryRequest> deltaAggregatedResources(
       StreamObserver<DeltaDiscoveryResponse> out) {
-    Call call = new Call(out);
-    ((ServerCallStreamObserver<DeltaDiscoveryResponse>) out).setOnCancelHandler(call::end);
-    return call;
+    return new Call(out).started();
   }
 
-  /** Hands everything to the control thread, which alone touches the fields. */
-  private final class Call implements StreamObserver<DeltaDiscoveryRequest> {
-    private final StreamObserver<DeltaDiscoveryResponse> out;
-    private @Nullable Gateway gateway;
-    private @Nullable AdsStream stream;
-    private boolean ended;
-
+  private final class Call
+      extends GatewayCall<DeltaDiscoveryRequest, DeltaDiscoveryResponse, AdsStream> {
     Call(StreamObserver<DeltaDiscoveryResponse> out) {
-      this.out = out;
+      super(control, out, "node.id", request -> request.getNode().getId());
     }
 
     @Override
-    public void onNext(DeltaDiscoveryRequest request) {
-      control.run(() -> accept(request));
-    }
-
-    private void accept(DeltaDiscoveryRequest request) {
-      if (ended) {
-        return;
-      }
-      if (gateway == null || stream == null) {
-        String node = request.getNode().getId();
-        if (node.isEmpty()) {
-          ended = true;
-          out.onError(
-              Status.INVALID_ARGUMENT
-                  .withDescription("the first request must carry node.id")
-                  .asRuntimeException());
-          return;
-        }
-        gateway = gateways.of(node, request.getNode().getCluster());
-        stream = gateway.envoyConnected(out);
-      }
-      stream.onRequest(request);
-      gateway.evaluate();
+    Gateway gateway(DeltaDiscoveryRequest first) {
+      return gateways.of(first.getNode().getId(), first.getNode().getCluster());
     }
 
     @Override
-    public void onError(Throwable t) {
-      end();
+    AdsStream connected(
+        Gateway to, StreamObserver<DeltaDiscoveryResponse> answers, DeltaDiscoveryRequest first) {
+      return to.envoyConnected(answers);
     }
 
     @Override
-    public void onCompleted() {
-      end();
-      control.run(out::onCompleted);
+    void received(Gateway from, AdsStream stream, DeltaDiscoveryRequest message, boolean first) {
+      stream.onRequest(message);
     }
 
-    private void end() {
-      control.run(() -> {
-        if (!ended) {
-          ended = true;
-          if (gateway != null && stream != null) {
-            gateway.envoyDisconnected(stream);
-          }
-        }
-      });
+    @Override
+    void disconnected(Gateway from, AdsStream stream) {
+      from.envoyDisconnected(stream);
     }
   }
 }

@@ -38,6 +38,16 @@ public final class XdsMetrics {
         .increment();
   }
 
+  /** A gateway was refused before it could ask for anything: certificate or token. */
+  public void turnedAway(String by) {
+    counter(
+            "warmpath.xds.turned.away",
+            "Connections and streams refused for their certificate or token",
+            "by",
+            by)
+        .increment();
+  }
+
   /** A plan was made of what a source gave. */
   public void planned() {
     Counter.builder("warmpath.xds.plans")
