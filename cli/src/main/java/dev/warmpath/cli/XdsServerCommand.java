@@ -90,6 +90,26 @@ final class XdsServerCommand implements Callable<Integer> {
   private boolean insecure;
 
   @Option(
+      names = "--webhook-listen",
+      paramLabel = "HOST:PORT",
+      description =
+          "Validating webhook for an API server, at https://HOST:PORT/validate; needs --webhook-cert"
+              + " and --webhook-key.")
+  private @Nullable String webhook;
+
+  @Option(
+      names = "--webhook-cert",
+      paramLabel = "FILE",
+      description = "PEM file with its certificate; followed like those of --listen.")
+  private @Nullable Path webhookCertificate;
+
+  @Option(
+      names = "--webhook-key",
+      paramLabel = "FILE",
+      description = "PEM file with its private key.")
+  private @Nullable Path webhookKey;
+
+  @Option(
       names = "--admin",
       defaultValue = "127.0.0.1:0",
       paramLabel = "HOST:PORT",
@@ -118,6 +138,7 @@ final class XdsServerCommand implements Callable<Integer> {
             socket,
             listen == null ? null : tcp(listen),
             security(),
+            webhook(),
             tcp(admin),
             XdsServerOptions.defaultSystemBundle(),
             RolloutTimes.defaults());
@@ -133,6 +154,9 @@ final class XdsServerCommand implements Callable<Integer> {
     Terminal terminal = Terminal.standard();
     if (server.port() >= 0) {
       terminal.line("control plane on port " + server.port());
+    }
+    if (server.webhookPort() >= 0) {
+      terminal.line("webhook on port " + server.webhookPort());
     }
     if (socket != null) {
       terminal.line("control plane on unix:" + socket);
@@ -179,6 +203,19 @@ final class XdsServerCommand implements Callable<Integer> {
     } catch (IllegalArgumentException e) {
       throw new CommandException(2, String.valueOf(e.getMessage()));
     }
+  }
+
+  private XdsServerOptions.@Nullable Webhook webhook() {
+    if (webhook == null && webhookCertificate == null && webhookKey == null) {
+      return null;
+    }
+    if (webhook == null || webhookCertificate == null || webhookKey == null) {
+      throw new CommandException(
+          2,
+          "--webhook-listen, --webhook-cert and --webhook-key go together: an API server takes"
+              + " a webhook by HTTPS only");
+    }
+    return new XdsServerOptions.Webhook(tcp(webhook), webhookCertificate, webhookKey);
   }
 
   static InetSocketAddress tcp(String text) {

@@ -1,8 +1,11 @@
 package dev.warmpath.xds;
 
 import dev.warmpath.crds.resource.Problem;
+import dev.warmpath.crds.resource.ResourceSet;
 import dev.warmpath.crds.resource.ResourceValidator;
+import dev.warmpath.crds.transport.Identity;
 import dev.warmpath.xds.admin.AdminServer;
+import dev.warmpath.xds.admission.AdmissionServer;
 import dev.warmpath.xds.kubernetes.KubernetesSource;
 import dev.warmpath.xds.kubernetes.KubernetesStatus;
 import dev.warmpath.xds.kubernetes.Replica;
@@ -53,10 +56,12 @@ public final class XdsServer implements AutoCloseable {
   private final DiscoveryServer discovery;
   private final ResourceSource source;
   private final AdminServer admin;
+  private final @Nullable AdmissionServer admission;
   private final int port;
 
   // Written by the control thread alone.
   private volatile @Nullable Plan plan;
+  private volatile @Nullable ResourceSet written;
   private Set<Problem> known = Set.of();
 
   // Set once, before anybody else knows this object.
@@ -80,6 +85,15 @@ public final class XdsServer implements AutoCloseable {
       if (options.listen() != null) {
         tcp = discovery.listen(options.listen(), options.security());
       }
+      XdsServerOptions.Webhook webhook = options.webhook();
+      admission =
+          webhook == null
+              ? null
+              : new AdmissionServer(
+                  webhook.listen(),
+                  Identity.of(webhook.certificate(), webhook.key()),
+                  () -> written,
+                  metrics);
       admin =
           new AdminServer(
               options.admin(), () -> loaded.getCount() == 0, registry::scrape, this::overview);
@@ -132,6 +146,7 @@ public final class XdsServer implements AutoCloseable {
   }
 
   private void accept(SourceSnapshot snapshot) {
+    written = snapshot.resources();
     Plan next = planner.plan(snapshot);
     metrics.planned();
     logNews(next.problems());
@@ -189,6 +204,11 @@ public final class XdsServer implements AutoCloseable {
     return port;
   }
 
+  /** Port of the webhook, or -1 without one. */
+  public int webhookPort() {
+    return admission == null ? -1 : admission.port();
+  }
+
   public int adminPort() {
     return admin.port();
   }
@@ -237,6 +257,9 @@ public final class XdsServer implements AutoCloseable {
       status.close();
     }
     source.close();
+    if (admission != null) {
+      admission.close();
+    }
     admin.close();
     // First the thread: it must not answer streams that are ending.
     control.close();

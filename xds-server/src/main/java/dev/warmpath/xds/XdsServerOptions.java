@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param socket Unix socket of the gRPC server, or null
  * @param listen TCP address of the gRPC server, or null; port 0 takes any
  * @param security what the TCP listener demands; the Unix socket is its owner's alone
+ * @param webhook the validating webhook, or null
  * @param admin address of the admin pages; port 0 takes any
  * @param systemBundlePath PEM file with the certificate authorities that Envoy's machine trusts
  * @param times how long one side of a gateway waits for the other
@@ -25,6 +26,7 @@ public record XdsServerOptions(
     @Nullable Path socket,
     @Nullable InetSocketAddress listen,
     ServerSecurity security,
+    @Nullable Webhook webhook,
     InetSocketAddress admin,
     String systemBundlePath,
     RolloutTimes times) {
@@ -36,6 +38,13 @@ public record XdsServerOptions(
           "/etc/pki/tls/certs/ca-bundle.crt",
           "/etc/ssl/ca-bundle.pem",
           "/etc/ssl/cert.pem");
+
+  /**
+   * An HTTPS listener for the API server.
+   *
+   * @param certificate PEM file, with {@code key}; both may be replaced while it runs
+   */
+  public record Webhook(InetSocketAddress listen, Path certificate, Path key) {}
 
   public XdsServerOptions {
     if (socket == null && listen == null) {
@@ -50,6 +59,7 @@ public record XdsServerOptions(
         socket,
         null,
         ServerSecurity.none(),
+        null,
         new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
         defaultSystemBundle(),
         RolloutTimes.defaults());
@@ -65,22 +75,28 @@ public record XdsServerOptions(
 
   public XdsServerOptions withTimes(RolloutTimes newTimes) {
     return new XdsServerOptions(
-        configuration, socket, listen, security, admin, systemBundlePath, newTimes);
+        configuration, socket, listen, security, webhook, admin, systemBundlePath, newTimes);
   }
 
   public XdsServerOptions withAdmin(InetSocketAddress newAdmin) {
     return new XdsServerOptions(
-        configuration, socket, listen, security, newAdmin, systemBundlePath, times);
+        configuration, socket, listen, security, webhook, newAdmin, systemBundlePath, times);
   }
 
   public XdsServerOptions withListen(@Nullable InetSocketAddress newListen) {
     return new XdsServerOptions(
-        configuration, socket, newListen, security, admin, systemBundlePath, times);
+        configuration, socket, newListen, security, webhook, admin, systemBundlePath, times);
   }
 
   /** What the TCP listener demands. */
   public XdsServerOptions withSecurity(ServerSecurity newSecurity) {
     return new XdsServerOptions(
-        configuration, socket, listen, newSecurity, admin, systemBundlePath, times);
+        configuration, socket, listen, newSecurity, webhook, admin, systemBundlePath, times);
+  }
+
+  /** With a validating webhook. */
+  public XdsServerOptions withWebhook(@Nullable Webhook newWebhook) {
+    return new XdsServerOptions(
+        configuration, socket, listen, security, newWebhook, admin, systemBundlePath, times);
   }
 }

@@ -71,7 +71,7 @@ final class BackendChecks {
   private void checkSameTarget() {
     record Way(String namespace, String model, String target) {}
     Map<Way, String> first = new HashMap<>();
-    for (Resource<BackendSpec> backend : findings.resources().backends()) {
+    for (Resource<BackendSpec> backend : findings.backendsByClaim()) {
       BackendSpec spec = backend.spec();
       String target;
       if (spec.pool() != null) {
@@ -127,7 +127,7 @@ final class BackendChecks {
   private void checkRoutes() {
     record Prefix(String host, String path) {}
     Map<Prefix, Resource<BackendSpec>> first = new HashMap<>();
-    for (Resource<BackendSpec> backend : findings.resources().backends()) {
+    for (Resource<BackendSpec> backend : findings.backendsByClaim()) {
       List<BackendSpec.Route> routes = backend.spec().routes();
       for (int i = 0; i < routes.size(); i++) {
         List<String> hosts = routes.get(i).hosts();

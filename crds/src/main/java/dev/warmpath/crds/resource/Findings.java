@@ -1,24 +1,29 @@
 package dev.warmpath.crds.resource;
 
 import dev.warmpath.crds.resource.Problem.Severity;
+import dev.warmpath.crds.v1alpha1.BackendSpec;
 import dev.warmpath.crds.v1alpha1.Glob;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 
 /** The resources of one validation and what was found. One thread. */
 final class Findings {
   private final ResourceSet resources;
   private final Set<Resource.Key> rejected;
+  private final ToIntFunction<Resource.Key> rank;
   private final Set<String> modelNames;
   private final List<Problem> problems = new ArrayList<>();
 
-  Findings(ResourceSet resources, Set<Resource.Key> rejected) {
+  Findings(ResourceSet resources, Set<Resource.Key> rejected, ToIntFunction<Resource.Key> rank) {
     this.resources = resources;
     this.rejected = rejected;
+    this.rank = rank;
     this.modelNames =
         resources.backends().stream()
             .flatMap(backend -> backend.spec().models().stream())
@@ -27,6 +32,16 @@ final class Findings {
 
   ResourceSet resources() {
     return resources;
+  }
+
+  /**
+   * Backends in the order in which they may claim what only one can have: by rank, then by
+   * namespace and name.
+   */
+  List<Resource<BackendSpec>> backendsByClaim() {
+    List<Resource<BackendSpec>> ordered = new ArrayList<>(resources.backends());
+    ordered.sort(Comparator.comparingInt(backend -> rank.applyAsInt(backend.key())));
+    return ordered;
   }
 
   List<Problem> problems() {

@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.function.ToIntFunction;
 
 /**
  * Checks that need more than one resource, and those of one that the schema can't state. Pure: no
@@ -43,7 +44,18 @@ public final class ResourceValidator {
    * @param rejected what a reference to should be told apart from one to nothing
    */
   public List<Problem> validate(ResourceSet resources, Collection<Resource.Key> rejected) {
-    Findings findings = new Findings(resources, Set.copyOf(rejected));
+    return validate(resources, rejected, key -> 0);
+  }
+
+  /**
+   * The same, where some resources were there before others.
+   *
+   * @param rank of two that claim what only one can have, the one with the lower rank keeps it and
+   *     the other has the error; of equal ranks the first by name does
+   */
+  public List<Problem> validate(
+      ResourceSet resources, Collection<Resource.Key> rejected, ToIntFunction<Resource.Key> rank) {
+    Findings findings = new Findings(resources, Set.copyOf(rejected), rank);
     new WorkerChecks(findings).run();
     new ProviderChecks(findings).run();
     new BackendChecks(findings).run();

@@ -115,6 +115,11 @@ public final class KubeApi {
     return admin;
   }
 
+  /** Another client that may do everything, for somebody who closes it. */
+  public KubernetesClient adminClient() {
+    return client(ADMIN_TOKEN);
+  }
+
   /** A client for the holder of that bearer token. */
   public KubernetesClient client(String token) {
     return new KubernetesClientBuilder().withConfig(config(token)).build();

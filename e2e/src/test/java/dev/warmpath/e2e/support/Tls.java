@@ -12,12 +12,12 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /** TLS for test clients. */
-final class Tls {
+public final class Tls {
 
   private Tls() {}
 
   /** Trusts the certificates of a PEM file and no others. */
-  static SSLContext trusting(Path pem) throws IOException {
+  public static SSLContext trusting(Path pem) throws IOException {
     try (InputStream in = Files.newInputStream(pem)) {
       KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
       store.load(null, null);

@@ -121,12 +121,16 @@ public final class RoutingConfigClient implements AutoCloseable {
     while (root.getCause() != null) {
       root = root.getCause();
     }
-    String description = status.getDescription();
-    String first = description == null ? "" : description.lines().findFirst().orElse("");
+    String first = firstLine(status.getDescription());
     String text = status.getCode() + (first.isEmpty() ? "" : ": " + first);
-    return root == thrown || root.getMessage() == null || text.contains(root.getMessage())
+    String cause = root.getMessage();
+    return cause == null || text.contains(firstLine(cause))
         ? text
-        : text + ": " + root.getClass().getSimpleName() + ": " + root.getMessage();
+        : text + ": " + root.getClass().getSimpleName() + ": " + cause;
+  }
+
+  private static String firstLine(@Nullable String text) {
+    return text == null ? "" : text.lines().findFirst().orElse("");
   }
 
   /** One stream. Its callbacks hop to the scheduler, and do nothing once it is not the current. */

@@ -85,7 +85,9 @@ public final class Planner {
     boolean asWritten = true;
     while (changed) {
       changed = false;
-      for (Problem problem : validator.validate(ResourceSet.of(candidates.values()))) {
+      for (Problem problem :
+          validator.validate(
+              ResourceSet.of(candidates.values()), Set.of(), key -> rank(key, candidates))) {
         // What refers to something that was just taken out has no fault of its own; that it is
         // narrowed is the compiler's to say.
         if (asWritten && seen.add(problem)) {
@@ -111,6 +113,16 @@ public final class Planner {
       asWritten = false;
     }
     return problems;
+  }
+
+  /** Who was there first keeps what it has: as it stands, then changed, then new. */
+  private int rank(Resource.Key key, Map<Resource.Key, Resource<?>> candidates) {
+    Resource<?> good = accepted.get(key);
+    Resource<?> candidate = candidates.get(key);
+    if (good == null || candidate == null) {
+      return 2;
+    }
+    return good.spec().equals(candidate.spec()) ? 0 : 1;
   }
 
   private static boolean problemIsOwn(Problem problem) {

@@ -48,6 +48,16 @@ public final class XdsMetrics {
         .increment();
   }
 
+  /** An object was judged by the webhook. */
+  public void admission(String outcome) {
+    counter(
+            "warmpath.xds.admissions",
+            "Objects judged by the webhook: allowed, denied",
+            "outcome",
+            outcome)
+        .increment();
+  }
+
   /** A plan was made of what a source gave. */
   public void planned() {
     Counter.builder("warmpath.xds.plans")
