@@ -208,7 +208,8 @@ class XdsSecurityE2E {
         ExtProcServer processor = processor(port, shown);
         EnvoyProcess envoy = envoy(bootstrap(port, token))) {
       serve(first);
-      InetSocketAddress gateway = new InetSocketAddress("127.0.0.1", envoy.port());
+      InetSocketAddress gateway =
+          new InetSocketAddress(InetAddress.getLoopbackAddress(), envoy.port());
       awaitServing(gateway, processor);
       long connections = envoy.admin().stat("cluster.warmpath_xds.upstream_cx_total");
 
