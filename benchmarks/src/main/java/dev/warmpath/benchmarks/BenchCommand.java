@@ -1,5 +1,6 @@
 package dev.warmpath.benchmarks;
 
+import dev.warmpath.benchmarks.control.ControlPlaneBenchmark;
 import dev.warmpath.benchmarks.overhead.OverheadBenchmark;
 import picocli.CommandLine.Command;
 
@@ -8,6 +9,6 @@ import picocli.CommandLine.Command;
     name = "bench",
     mixinStandardHelpOptions = true,
     description = "Measures the gateway on this machine.",
-    subcommands = OverheadBenchmark.class,
+    subcommands = {OverheadBenchmark.class, ControlPlaneBenchmark.class},
     synopsisSubcommandLabel = "COMMAND")
 public final class BenchCommand {}

@@ -84,8 +84,12 @@ class ScaleIT {
           "CPU of the change: {} ms to read and parse, {} ms to plan and serve",
           cpuMillis("directory-source") - source,
           cpuMillis("xds-control") - control);
-      Runtime runtime = Runtime.getRuntime();
-      log.info("heap {} MB", (runtime.totalMemory() - runtime.freeMemory()) >> 20);
+      System.gc();
+      long heapMegabytes = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() >> 20;
+      log.info("heap {} MB", heapMegabytes);
+      assertThat(heapMegabytes)
+          .as("heap in megabytes, the three clients of this test included")
+          .isLessThan(300);
       log.info("problems {}", server.problems().stream().limit(3).toList());
     }
   }

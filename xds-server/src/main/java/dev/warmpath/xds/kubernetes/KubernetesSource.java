@@ -90,6 +90,7 @@ public final class KubernetesSource implements ResourceSource {
   private final HostResolver hosts = HostResolver.system(NanoClock.system());
   private final NanoClock clock = NanoClock.system();
   private long followedSinceNanos;
+
   private @Nullable Consumer<SourceSnapshot> listener;
   private @Nullable SourceSnapshot last;
 

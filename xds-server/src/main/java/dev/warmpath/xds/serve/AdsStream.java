@@ -119,9 +119,10 @@ final class AdsStream implements EnvoyView {
               .setVersion(resource.version())
               .setResource(resource.body()));
     }
-    metrics.sent(type.name(), response.resources().size());
+    DeltaDiscoveryResponse built = message.build();
+    metrics.sent(type.name(), response.resources().size(), built.getSerializedSize());
     log.debug("gateway {}: sends {} {}", nodeId, type, response);
-    out.onNext(message.build());
+    out.onNext(built);
   }
 
   void close() {

@@ -13,9 +13,10 @@ public final class XdsMetrics {
   }
 
   /** A response was sent to an Envoy. */
-  public void sent(String type, int resources) {
+  public void sent(String type, int resources, int bytes) {
     counter("warmpath.xds.responses", "Responses sent to Envoy", "type", type).increment();
     counter("warmpath.xds.resources", "Resources sent to Envoy", "type", type).increment(resources);
+    counter("warmpath.xds.sent.bytes", "Bytes of the responses", "type", type).increment(bytes);
   }
 
   /** An Envoy took a response. */
