@@ -41,7 +41,8 @@ import tools.jackson.databind.json.JsonMapper;
     footerHeading = "%nExamples:%n",
     footer = {
       "  warmpath demo",
-      "  warmpath demo --once --json out.json      measure, write the numbers, end"
+      "  warmpath demo --once --json out.json      measure, write the numbers, end",
+      "  warmpath demo --recipe burst-to-cloud     one of the policies of docs/policies.md"
     })
 final class DemoCommand implements Callable<Integer> {
   /** The model name that clients use. */
@@ -60,6 +61,14 @@ final class DemoCommand implements Callable<Integer> {
 
   @Option(names = "--json", paramLabel = "FILE", description = "Write the numbers to a file.")
   private @Nullable Path json;
+
+  @Option(
+      names = "--recipe",
+      paramLabel = "NAME",
+      description =
+          "Play a recipe of docs/policies.md instead: simple-to-cheaper, burst-to-cloud,"
+              + " pii-stays-local, batch-on-idle.")
+  private @Nullable String recipe;
 
   @Option(
       names = "--requests",
@@ -114,7 +123,10 @@ final class DemoCommand implements Callable<Integer> {
     }
     Lifetime lifetime = Lifetime.of(this::closeAll);
     try {
-      int exit = play();
+      int exit =
+          recipe == null
+              ? play()
+              : new RecipeDemo(RecipeStory.named(recipe), terminal, port, this::own).play(json);
       if (!once) {
         terminal.line("\nCtrl-C stops everything.");
         lifetime.await();
@@ -199,7 +211,8 @@ final class DemoCommand implements Callable<Integer> {
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 9901),
                 null,
                 0,
-                "warning"),
+                "warning",
+                List.of()),
             terminal);
     own(gateway);
     own(Instances.announce(gateway.adminPages()));
@@ -459,7 +472,7 @@ final class DemoCommand implements Callable<Integer> {
     }
   }
 
-  private static void deleteTree(Path folder) throws IOException {
+  static void deleteTree(Path folder) throws IOException {
     try (Stream<Path> all = Files.walk(folder)) {
       for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
         Files.deleteIfExists(path);

@@ -69,6 +69,8 @@ final class ExtProcCommand implements Callable<Integer> {
       description = "Pages: decisions, workers, metrics, health (default: ${DEFAULT-VALUE}).")
   private String admin = "";
 
+  @Mixin private LabelWebhookOption labels = new LabelWebhookOption();
+
   @Override
   public Integer call() throws Exception {
     Files.createDirectories(runDirectory);
@@ -79,7 +81,8 @@ final class ExtProcCommand implements Callable<Integer> {
                     xds != null
                         ? xds
                         : "unix:" + runDirectory.resolve(BootstrapOptions.XDS_SOCKET)))
-            .withAdminAddress(XdsServerCommand.tcp(admin));
+            .withAdminAddress(XdsServerCommand.tcp(admin))
+            .withLabelWebhooks(labels.webhooks());
     if (listen != null) {
       options = options.withTcpAddress(XdsServerCommand.tcp(listen));
     }

@@ -11,6 +11,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 @Command(
@@ -91,6 +92,8 @@ final class RunCommand implements Callable<Integer> {
       converter = DurationConverter.class)
   private Duration grace = Duration.ofSeconds(5);
 
+  @Mixin private LabelWebhookOption labels = new LabelWebhookOption();
+
   @Override
   public Integer call() throws Exception {
     Terminal terminal = Terminal.standard();
@@ -109,7 +112,8 @@ final class RunCommand implements Callable<Integer> {
                 XdsServerCommand.tcp(admin),
                 runDirectory,
                 concurrency,
-                envoyLog),
+                envoyLog,
+                labels.webhooks()),
             terminal);
     gateway.grace(grace);
     AutoCloseable announcement = Instances.announce(gateway.adminPages());

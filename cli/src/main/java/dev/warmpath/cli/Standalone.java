@@ -6,6 +6,7 @@ import dev.warmpath.envoy.EnvoyBinary;
 import dev.warmpath.envoy.EnvoyProcess;
 import dev.warmpath.extproc.ExtProcOptions;
 import dev.warmpath.extproc.ExtProcServer;
+import dev.warmpath.extproc.label.LabelWebhook;
 import dev.warmpath.xds.XdsServer;
 import dev.warmpath.xds.XdsServerOptions;
 import java.io.IOException;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +60,7 @@ final class Standalone implements AutoCloseable {
    * @param admin where the processor's pages are; another port is taken if that one is in use
    * @param runDirectory for sockets and logs; null for a temporary one that is deleted at the end
    * @param concurrency Envoy's worker threads, 0 for one a core
+   * @param labelWebhooks services that give labels
    */
   record Options(
       Path configuration,
@@ -66,7 +69,8 @@ final class Standalone implements AutoCloseable {
       InetSocketAddress admin,
       @Nullable Path runDirectory,
       int concurrency,
-      String envoyLogLevel) {}
+      String envoyLogLevel,
+      List<LabelWebhook> labelWebhooks) {}
 
   private Standalone(@Nullable Path given) throws IOException {
     ownDirectory = given == null;
@@ -157,7 +161,8 @@ final class Standalone implements AutoCloseable {
                   ExtProcServer.start(
                       ExtProcOptions.defaults(runDirectory, nodeId, bootstrap.nodeCluster())
                           .withControlPlane(new ExtProcOptions.ControlPlane.UnixSocket(xdsSocket))
-                          .withAdminAddress(freeOr(options.admin())));
+                          .withAdminAddress(freeOr(options.admin()))
+                          .withLabelWebhooks(options.labelWebhooks()));
               own(server);
               return server;
             });

@@ -1,9 +1,11 @@
 package dev.warmpath.extproc;
 
+import dev.warmpath.extproc.label.LabelWebhook;
 import dev.warmpath.extproc.serve.ControlPlaneChannels;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxBufferedBytes bytes of all request bodies that may be held at once
  * @param ioThreads event loops; decisions run elsewhere
  * @param decisionThreads threads that decide
+ * @param labelWebhooks services that give labels
  */
 public record ExtProcOptions(
     Path socket,
@@ -34,7 +37,8 @@ public record ExtProcOptions(
     int maxBodyBytes,
     long maxBufferedBytes,
     int ioThreads,
-    int decisionThreads) {
+    int decisionThreads,
+    List<LabelWebhook> labelWebhooks) {
 
   /** Name of the socket in a run directory; the bootstrap expects it there. */
   public static final String SOCKET_NAME = "ext-proc.sock";
@@ -51,6 +55,7 @@ public record ExtProcOptions(
   }
 
   public ExtProcOptions {
+    labelWebhooks = List.copyOf(labelWebhooks);
     if (maxBufferedBytes < maxBodyBytes) {
       throw new IllegalArgumentException(
           "maxBufferedBytes: %d (expected: at least maxBodyBytes, %d)"
@@ -77,7 +82,8 @@ public record ExtProcOptions(
         maxBody,
         Math.max(quarterOfHeap, maxBody),
         cores > 4 ? 2 : 1,
-        cores);
+        cores,
+        List.of());
   }
 
   public ExtProcOptions withControlPlane(ControlPlane address) {
@@ -92,7 +98,8 @@ public record ExtProcOptions(
         maxBodyBytes,
         maxBufferedBytes,
         ioThreads,
-        decisionThreads);
+        decisionThreads,
+        labelWebhooks);
   }
 
   public ExtProcOptions withAdminAddress(InetSocketAddress address) {
@@ -107,7 +114,8 @@ public record ExtProcOptions(
         maxBodyBytes,
         maxBufferedBytes,
         ioThreads,
-        decisionThreads);
+        decisionThreads,
+        labelWebhooks);
   }
 
   public ExtProcOptions withTcpAddress(InetSocketAddress address) {
@@ -122,7 +130,8 @@ public record ExtProcOptions(
         maxBodyBytes,
         maxBufferedBytes,
         ioThreads,
-        decisionThreads);
+        decisionThreads,
+        labelWebhooks);
   }
 
   public ExtProcOptions withBodyLimits(int maxBody, long maxBuffered) {
@@ -137,6 +146,23 @@ public record ExtProcOptions(
         maxBody,
         maxBuffered,
         ioThreads,
-        decisionThreads);
+        decisionThreads,
+        labelWebhooks);
+  }
+
+  public ExtProcOptions withLabelWebhooks(List<LabelWebhook> webhooks) {
+    return new ExtProcOptions(
+        socket,
+        tcpAddress,
+        adminAddress,
+        controlPlane,
+        nodeId,
+        nodeCluster,
+        stateDirectory,
+        maxBodyBytes,
+        maxBufferedBytes,
+        ioThreads,
+        decisionThreads,
+        webhooks);
   }
 }

@@ -13,8 +13,8 @@ import dev.warmpath.extproc.config.RoutingConfigClient;
 import dev.warmpath.extproc.kvevents.EventCounts;
 import dev.warmpath.extproc.kvevents.KvEventSubscriber;
 import dev.warmpath.extproc.label.Classifiers;
-import dev.warmpath.extproc.label.Webhooks;
 import dev.warmpath.extproc.prompt.Tokenizers;
+import dev.warmpath.extproc.label.WebhookClassifier;
 import dev.warmpath.extproc.queue.WaitingRoom;
 import dev.warmpath.extproc.route.CacheEvents;
 import dev.warmpath.extproc.route.DecisionLog;
@@ -102,8 +102,7 @@ public final class ExtProcServer implements AutoCloseable {
       DecisionLog decisions = new DecisionLog(DECISIONS_REMEMBERED);
       Classifiers classifiers =
           Classifiers.builtInAnd(
-              Webhooks.parse(System.getenv().getOrDefault(Webhooks.ENVIRONMENT, ""), nanoClock),
-              nanoClock);
+              WebhookClassifier.of(options.labelWebhooks(), nanoClock), nanoClock);
       WaitingRoom waitingRoom = new WaitingRoom(WAITING_LIMITS, nanoClock);
       Holding holding = new Holding(waitingRoom, scheduler("waiting-room"), nanoClock);
       RoutingPipeline pipeline =
@@ -340,6 +339,11 @@ public final class ExtProcServer implements AutoCloseable {
     @Override
     public void unreachable(WorkerId worker) {
       router.unreachable(worker);
+    }
+
+    @Override
+    public void refused(WorkerId worker) {
+      router.refused(worker);
     }
 
     @Override

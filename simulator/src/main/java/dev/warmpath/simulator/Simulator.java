@@ -63,7 +63,8 @@ public final class Simulator implements AutoCloseable {
             options.keepAliveMillis(),
             Clock.systemUTC(),
             System::nanoTime,
-            publisher(options, profile));
+            publisher(options, profile),
+            options.tls() == null ? null : options.tls().context());
     return new Simulator(options, server);
   }
 
@@ -91,11 +92,25 @@ public final class Simulator implements AutoCloseable {
 
   /** The root URL, without a trailing slash. */
   public URI uri() {
-    return URI.create("http://" + options.host() + ":" + port());
+    return options.tls() == null
+        ? URI.create("http://" + options.host() + ":" + port())
+        : URI.create("https://localhost:" + port());
   }
 
   public SimulatorOptions options() {
     return options;
+  }
+
+  /**
+   * The requests for inference and models so far, oldest first; empty where nothing is recorded.
+   */
+  public List<ReceivedRequest> received() {
+    return server.received();
+  }
+
+  /** Forgets what was received. */
+  public void forget() {
+    server.forget();
   }
 
   /** Listens again after a crash was injected. */

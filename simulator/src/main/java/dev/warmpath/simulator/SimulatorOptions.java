@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param requestIdHeaders echo {@code x-request-id} in responses
  * @param keepAliveMillis how long an idle connection is kept
  * @param kvEvents publishing of cache events, null for none
+ * @param tls serve TLS as this, as an external provider does; null for plain HTTP
  */
 public record SimulatorOptions(
     String host,
@@ -39,7 +40,8 @@ public record SimulatorOptions(
     Recording recording,
     boolean requestIdHeaders,
     int keepAliveMillis,
-    @Nullable KvEventOptions kvEvents) {
+    @Nullable KvEventOptions kvEvents,
+    @Nullable TlsIdentity tls) {
 
   /** What is remembered of requests. */
   public enum Recording {
@@ -92,6 +94,7 @@ public record SimulatorOptions(
         Recording.DIGEST,
         false,
         5_000,
+        null,
         null);
   }
 
@@ -157,6 +160,11 @@ public record SimulatorOptions(
     return new Copy(this).kvEvents(value).build();
   }
 
+  /** Speaks TLS only; its URL is then of {@code localhost}, the name in the certificate. */
+  public SimulatorOptions withTls(@Nullable TlsIdentity value) {
+    return new Copy(this).tls(value).build();
+  }
+
   /** One mutable copy, so that each {@code with} names only what it changes. */
   private static final class Copy {
     private String host;
@@ -174,6 +182,7 @@ public record SimulatorOptions(
     private boolean requestIdHeaders;
     private int keepAliveMillis;
     private @Nullable KvEventOptions kvEvents;
+    private @Nullable TlsIdentity tls;
 
     Copy(SimulatorOptions from) {
       host = from.host;
@@ -191,6 +200,7 @@ public record SimulatorOptions(
       requestIdHeaders = from.requestIdHeaders;
       keepAliveMillis = from.keepAliveMillis;
       kvEvents = from.kvEvents;
+      tls = from.tls;
     }
 
     Copy host(String value) {
@@ -268,6 +278,11 @@ public record SimulatorOptions(
       return this;
     }
 
+    Copy tls(@Nullable TlsIdentity value) {
+      tls = value;
+      return this;
+    }
+
     SimulatorOptions build() {
       return new SimulatorOptions(
           host,
@@ -284,7 +299,8 @@ public record SimulatorOptions(
           recording,
           requestIdHeaders,
           keepAliveMillis,
-          kvEvents);
+          kvEvents,
+          tls);
     }
   }
 }

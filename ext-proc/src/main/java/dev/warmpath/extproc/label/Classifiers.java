@@ -31,7 +31,10 @@ public final class Classifiers {
         throw new IllegalArgumentException(
             "label '" + webhook.key() + "' has a built-in classifier; give the webhook another");
       }
-      this.webhooks.put(webhook.key(), webhook);
+      if (this.webhooks.put(webhook.key(), webhook) != null) {
+        throw new IllegalArgumentException(
+            "label '" + webhook.key() + "' has two webhooks; it can have one");
+      }
     }
   }
 

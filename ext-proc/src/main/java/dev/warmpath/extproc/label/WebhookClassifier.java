@@ -28,6 +28,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class WebhookClassifier {
   private static final Pattern VALUE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
   private static final int MAX_ANSWER_CHARS = 64 * 1024;
   private static final JsonMapper JSON = JsonMapper.shared();
 
@@ -55,6 +56,28 @@ public final class WebhookClassifier {
     this.places = new Semaphore(maxConcurrent);
     this.client = client;
     this.nanoClock = nanoClock;
+  }
+
+  /** Asks each of these services, over one client. */
+  public static List<WebhookClassifier> of(List<LabelWebhook> webhooks, LongSupplier nanoClock) {
+    if (webhooks.isEmpty()) {
+      return List.of();
+    }
+    HttpClient client =
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(CONNECT_TIMEOUT)
+            .build();
+    return webhooks.stream()
+        .map(webhook ->
+            new WebhookClassifier(
+                webhook.label(),
+                webhook.uri(),
+                webhook.deadline(),
+                webhook.maxConcurrent(),
+                client,
+                nanoClock))
+        .toList();
   }
 
   String key() {

@@ -31,6 +31,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe: guarded by the router's lock.
  */
 public final class WorkerModel {
+  /** One may meet a process between its stop and its start. */
+  private static final int REFUSALS_OF_A_DEAD_ONE = 2;
+
   private static final double NANO = 1e-9;
 
   /** Nothing known at all: one 16k prompt twice over. */
@@ -78,6 +81,7 @@ public final class WorkerModel {
   private double decodeSeconds = 5;
   private long answers;
   private boolean reachable = true;
+  private int refusals;
 
   public WorkerModel(
       KindModel kind, PrefixIndex.Holder holder, @Nullable Long profiledCacheTokens) {
@@ -382,6 +386,7 @@ public final class WorkerModel {
     gauges = fresh;
     runningTokensAtScrape = load.runningTokens();
     reachable = true;
+    refusals = 0;
   }
 
   /** Requests that the worker reported last, ours and others'; null where it does not say. */
@@ -398,6 +403,17 @@ public final class WorkerModel {
     reachable = false;
   }
 
+  /** Nobody listened at its address. */
+  public void refused() {
+    reachable = false;
+    refusals++;
+  }
+
+  /** Nobody listened there, more than once in a row: it can't serve anything. */
+  public boolean down() {
+    return refusals >= REFUSALS_OF_A_DEAD_ONE;
+  }
+
   public boolean reachable() {
     return reachable;
   }
@@ -405,6 +421,7 @@ public final class WorkerModel {
   /** The process was restarted in place: its cache is empty and its speed unknown. */
   public void restarted() {
     speed.reset();
+    refusals = 0;
     gauges = null;
     foreignQueued = 0;
     foreignRunning = 0;
@@ -414,6 +431,7 @@ public final class WorkerModel {
 
   /** Learns from a request that has ended well. Counts are the upstream's, else the estimates. */
   public void learn(Lease lease, int promptTokens, int cachedTokens) {
+    refusals = 0;
     Turn turn = lease.turn();
     if (turn == null || promptTokens <= 0) {
       return;

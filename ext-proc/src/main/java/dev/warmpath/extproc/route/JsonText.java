@@ -1,11 +1,19 @@
 package dev.warmpath.extproc.route;
 
 /** JSON string literals. */
-final class JsonText {
+public final class JsonText {
   private JsonText() {}
 
+  /** The text as a JSON string. */
   static String quote(String text) {
-    StringBuilder out = new StringBuilder(text.length() + 2).append('"');
+    StringBuilder out = new StringBuilder(text.length() + 2);
+    quote(out, text);
+    return out.toString();
+  }
+
+  /** Appends a JSON string. Unpaired surrogates become '?' when the text is encoded as UTF-8. */
+  public static void quote(StringBuilder out, String text) {
+    out.append('"');
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
       switch (c) {
@@ -23,6 +31,6 @@ final class JsonText {
         }
       }
     }
-    return out.append('"').toString();
+    out.append('"');
   }
 }

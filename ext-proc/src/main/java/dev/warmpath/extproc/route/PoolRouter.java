@@ -54,6 +54,9 @@ import org.jspecify.annotations.Nullable;
 public final class PoolRouter {
   private static final int MAX_RETRY_AFTER_SECONDS = 5;
 
+  /** The first try and the retries that the bootstrap's routes allow. */
+  private static final int MAX_ATTEMPTS = 4;
+
   /** Vendor SDKs give up after ten minutes; agents and batches may run longer. */
   private static final long LONGEST_STREAM_NANOS = 3_600_000_000_000L;
 
@@ -209,6 +212,11 @@ public final class PoolRouter {
   /** A scrape of that worker failed. */
   public void unreachable(WorkerId worker) {
     withWorker(worker, WorkerModel::unreachable);
+  }
+
+  /** Nobody listens at that worker's address. */
+  public void refused(WorkerId worker) {
+    withWorker(worker, WorkerModel::refused);
   }
 
   /** That worker's process was restarted under the same identity: its cache is empty. */
@@ -431,19 +439,19 @@ public final class PoolRouter {
     narrow(prompt, targets);
     PoolSpec.Algorithm algorithm = algorithm(targets);
     int count = picker.order(table, algorithm, affinity(prompt.fingerprint()));
-    List<Route> routes = new ArrayList<>(Picker.MAX_ORDER);
-    for (int rank = 0; rank < count; rank++) {
+    List<Route> routes = new ArrayList<>(MAX_ATTEMPTS);
+    int later = prompt.tiers().size() - tier - 1;
+    for (int rank = 0; rank < count && routes.size() < room(later); rank++) {
       routes.add(route(targets, picker.ordered(rank)));
     }
     trace.candidates(algorithm, candidateRecords(targets, count), table.size());
+    // A later tier is a fallback: it is reached only if every attempt before it has failed.
     for (int next = tier + 1; next < prompt.tiers().size(); next++) {
-      // A later tier is a fallback: it is reached only if every attempt before it has failed.
-      if (routes.size() < Picker.MAX_ORDER) {
-        predict(prompt, prompt.tiers().get(next), now, false);
-        int more = picker.order(table, PoolSpec.Algorithm.PredictedTTFT, 0);
-        for (int rank = 0; rank < more && routes.size() < Picker.MAX_ORDER; rank++) {
-          routes.add(route(prompt.tiers().get(next), picker.ordered(rank)));
-        }
+      later--;
+      predict(prompt, prompt.tiers().get(next), now, false);
+      int more = picker.order(table, PoolSpec.Algorithm.PredictedTTFT, 0);
+      for (int rank = 0; rank < more && routes.size() < room(later); rank++) {
+        routes.add(route(prompt.tiers().get(next), picker.ordered(rank)));
       }
     }
     TrackedRequest request = new TrackedRequest(this, prompt, routes, trace, now);
@@ -468,6 +476,11 @@ public final class PoolRouter {
         mixed ? chosen : List.of(chosen.getFirst()),
         request.predictedMedianSeconds(),
         request.predictedHighSeconds());
+  }
+
+  /** Attempts up to and with this tier, so that each tier after it has one of its own. */
+  private static int room(int laterTiers) {
+    return Math.max(1, MAX_ATTEMPTS - laterTiers);
   }
 
   /** Where an attempt goes: a worker of a pool, or a provider. */

@@ -57,7 +57,16 @@ final class PoolStates implements ClusterState {
 
     @Override
     public boolean available(int index) {
-      return workers.get(index).ready();
+      if (!workers.get(index).ready()) {
+        return false;
+      }
+      router.lock.lock();
+      try {
+        WorkerSlot slot = router.slot(workers.get(index));
+        return slot == null || !slot.model().down();
+      } finally {
+        router.lock.unlock();
+      }
     }
 
     @Override

@@ -91,7 +91,7 @@ final class WorkerSlot {
     return new WorkerStatus(
         served.id(),
         served.endpoint(),
-        served.ready(),
+        served.ready() && !model.down(),
         model.load().queued(),
         model.load().decoding(),
         model.load().queuedWorkSeconds(),

@@ -10,6 +10,9 @@ public interface GaugeSink {
   /** The page could not be had; the last gauges grow old. */
   void unreachable(WorkerId worker);
 
+  /** Nobody listens at its address. Told for each try. */
+  void refused(WorkerId worker);
+
   /** The process behind this worker is a new one: its cache is empty. */
   void restarted(WorkerId worker);
 }

@@ -4,6 +4,7 @@ import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.extproc.candidate.WorkerGauges;
 import dev.warmpath.extproc.candidate.WorkerId;
 import dev.warmpath.extproc.telemetry.ScrapeMetrics;
+import java.net.ConnectException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -146,11 +147,13 @@ public final class Scraper implements AutoCloseable {
       boolean read = failure == null && response != null && response.statusCode() == 200;
       if (read && response != null) {
         accept(response.body(), now);
+      } else if (isRefused(failure)) {
+        sink.refused(target.worker());
       } else {
         sink.unreachable(target.worker());
       }
       metrics.scraped(read, now - startNanos);
-      schedule(pauseNanos(read));
+      schedule(pauseNanos(read, isRefused(failure)));
     }
 
     private void accept(byte[] text, long now) {
@@ -167,10 +170,21 @@ public final class Scraper implements AutoCloseable {
       sink.scraped(target.worker(), gauges);
     }
 
-    private long pauseNanos(boolean read) {
+    /** Nothing listens: a fact, where a slow or broken page says little of the engine. */
+    private static boolean isRefused(@Nullable Throwable failure) {
+      for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+        if (cause instanceof ConnectException) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    private long pauseNanos(boolean read, boolean refused) {
       long interval = target.intervalNanos();
       if (!read) {
-        interval *= UNREACHABLE_FACTOR;
+        // To be refused costs nothing, and a return should be noticed soon.
+        interval *= refused ? 1 : UNREACHABLE_FACTOR;
       } else if (history.idle()) {
         interval *= IDLE_FACTOR;
       }

@@ -1,5 +1,7 @@
 package dev.warmpath.extproc.wire;
 
+import static dev.warmpath.extproc.route.JsonText.quote;
+
 import dev.warmpath.extproc.route.ApiError;
 
 /** Error bodies in the two dialects that clients parse. */
@@ -62,28 +64,5 @@ final class ErrorBodies {
       case 504 -> "timeout_error";
       default -> status < 500 ? "invalid_request_error" : "api_error";
     };
-  }
-
-  /** A JSON string. Unpaired surrogates become '?' when the text is encoded as UTF-8. */
-  private static void quote(StringBuilder out, String text) {
-    out.append('"');
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      switch (c) {
-        case '"' -> out.append("\\\"");
-        case '\\' -> out.append("\\\\");
-        case '\n' -> out.append("\\n");
-        case '\r' -> out.append("\\r");
-        case '\t' -> out.append("\\t");
-        default -> {
-          if (c < 0x20) {
-            out.append(String.format("\\u%04x", (int) c));
-          } else {
-            out.append(c);
-          }
-        }
-      }
-    }
-    out.append('"');
   }
 }

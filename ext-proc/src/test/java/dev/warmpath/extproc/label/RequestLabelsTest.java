@@ -2,7 +2,6 @@ package dev.warmpath.extproc.label;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.tuple;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.warmpath.crds.config.GatewayNames;
@@ -185,18 +184,31 @@ class RequestLabelsTest {
   }
 
   @Test
-  void webhooksAreReadFromOneLine() {
-    assertThat(Webhooks.parse(" ", () -> 0)).isEmpty();
-    assertThat(
-            Webhooks.parse(
-                "tone=http://127.0.0.1:1/t deadline=200ms, topic=https://x.example/", () -> 0))
-        .extracting(WebhookClassifier::key, WebhookClassifier::deadlineNanos)
-        .containsExactly(tuple("tone", 200_000_000L), tuple("topic", 250_000_000L));
+  void aWebhookIsReadFromOneLine() {
+    assertThat(LabelWebhook.parse("tone=http://127.0.0.1:1/t deadline=200ms concurrency=3"))
+        .isEqualTo(
+            new LabelWebhook(
+                "tone", URI.create("http://127.0.0.1:1/t"), Duration.ofMillis(200), 3));
+    assertThat(LabelWebhook.parse(" topic=https://x.example/?a=b "))
+        .isEqualTo(
+            new LabelWebhook(
+                "topic", URI.create("https://x.example/?a=b"), Duration.ofMillis(250), 64));
     for (String wrong :
-        List.of("tone", "=http://x", "t=ftp://x", "t=http://x soon", "t=http://x deadline=0")) {
-      assertThatThrownBy(() -> Webhooks.parse(wrong, () -> 0))
+        List.of(
+            "",
+            "tone",
+            "=http://x",
+            "t e=http://x",
+            "t=ftp://x",
+            "t=http:///x",
+            "t=http://x soon",
+            "t=http://x deadline=0",
+            "t=http://x deadline=2m",
+            "t=http://x concurrency=0",
+            "t=http://x concurrency=many")) {
+      assertThatThrownBy(() -> LabelWebhook.parse(wrong))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining(wrong);
+          .hasMessageContaining("'" + wrong + "'");
     }
   }
 

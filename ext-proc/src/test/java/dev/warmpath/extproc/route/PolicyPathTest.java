@@ -36,6 +36,8 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Policies on the whole path: bodies in, clusters out. */
 class PolicyPathTest {
@@ -95,6 +97,43 @@ class PolicyPathTest {
         end(without);
       }
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 9})
+  void howeverManyWorkersThereAreEachLaterTierHasAnAttempt(int workers) {
+    RoutingPipeline pipeline = pipeline(new PiiClassifier());
+    router.apply(configuration(List.of(piiStaysLocal(), burst()), 1, workers), "v1");
+
+    Decision without = ask(pipeline, CARRIERS.get(0).formatted("hi"));
+    Decision with = ask(pipeline, CARRIERS.get(0).formatted(CARD));
+
+    assertThat(clusters(without))
+        .hasSize(Math.min(workers, 3) + 1)
+        .startsWith(Configurations.CLUSTER)
+        .endsWith(PROVIDER);
+    assertThat(clusters(with)).containsOnly(Configurations.CLUSTER);
+  }
+
+  @Test
+  void aWorkerThatNobodyListensAtIsNoCandidateUntilItIsBack() {
+    RoutingPipeline pipeline = pipeline(new PiiClassifier());
+    router.apply(configuration(List.of(piiStaysLocal(), burst())), "v1");
+    WorkerId worker = new WorkerId("default", "l40s", "w0", "");
+    gauges(0, 0.1);
+
+    router.refused(worker);
+    Decision once = ask(pipeline, CARRIERS.get(0).formatted(CARD));
+    router.refused(worker);
+    Decision with = ask(pipeline, CARRIERS.get(0).formatted(CARD));
+    Decision without = ask(pipeline, CARRIERS.get(0).formatted("hi"));
+    gauges(0, 0.1);
+    Decision back = ask(pipeline, CARRIERS.get(0).formatted(CARD));
+
+    assertThat(clusters(once)).containsOnly(Configurations.CLUSTER);
+    assertThat(((Decision.Rejected) with).error().code()).isEqualTo("policy_excluded");
+    assertThat(clusters(without)).containsOnly(PROVIDER);
+    assertThat(clusters(back)).containsOnly(Configurations.CLUSTER);
   }
 
   @Test
@@ -315,7 +354,13 @@ class PolicyPathTest {
   }
 
   private static RoutingConfiguration configuration(List<PolicySpec> policies, long generation) {
-    RoutingConfiguration local = Configurations.pool(1, PoolSpec.Algorithm.PredictedTTFT, 1000);
+    return configuration(policies, generation, 1);
+  }
+
+  private static RoutingConfiguration configuration(
+      List<PolicySpec> policies, long generation, int workers) {
+    RoutingConfiguration local =
+        Configurations.pool(workers, PoolSpec.Algorithm.PredictedTTFT, 1000);
     List<RoutingConfiguration.Backend> backends =
         List.of(
             local.backends().getFirst(),

@@ -83,6 +83,9 @@ class ScraperTest {
     await().untilAsserted(() -> assertThat(events).contains("restarted"));
     status = 500;
     await().untilAsserted(() -> assertThat(events).contains("unreachable"));
+    assertThat(events).doesNotContain("refused");
+    worker.stop(0);
+    await().untilAsserted(() -> assertThat(events).contains("refused"));
   }
 
   @Test
@@ -159,6 +162,11 @@ class ScraperTest {
     @Override
     public void unreachable(WorkerId id) {
       events.add("unreachable");
+    }
+
+    @Override
+    public void refused(WorkerId id) {
+      events.add("refused");
     }
 
     @Override

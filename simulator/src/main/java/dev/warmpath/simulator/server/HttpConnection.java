@@ -73,7 +73,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    if (!(cause instanceof IOException)) {
+    // A client that does not trust the certificate is its own business.
+    if (!(cause instanceof IOException || cause.getCause() instanceof IOException)) {
       LOG.error("connection failed", cause);
     }
     context.close();

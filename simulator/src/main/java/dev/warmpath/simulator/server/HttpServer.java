@@ -17,7 +17,12 @@ import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.ssl.SslHandler;
 import java.net.InetSocketAddress;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLParameters;
+import org.jspecify.annotations.Nullable;
 
 /** The listening socket and its one event loop. */
 final class HttpServer {
@@ -27,8 +32,13 @@ final class HttpServer {
 
   private final EventLoopGroup group;
   private final Class<? extends ServerChannel> channelType;
+  private final @Nullable SSLContext tls;
 
-  HttpServer(String threadName) {
+  /**
+   * @param tls serves TLS; null for plain HTTP
+   */
+  HttpServer(String threadName, @Nullable SSLContext tls) {
+    this.tls = tls;
     boolean epoll = Epoll.isAvailable();
     IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
     group =
@@ -65,9 +75,21 @@ final class HttpServer {
                         .setMaxInitialLineLength(LONGEST_LINE)
                         .setMaxHeaderSize(LARGEST_HEADERS)
                         .setMaxChunkSize(1 << 20);
+                if (tls != null) {
+                  channel.pipeline().addLast(new SslHandler(engine(tls)));
+                }
                 channel.pipeline().addLast(ServerContext.CODEC, new HttpServerCodec(config));
                 channel.pipeline().addLast(new HttpConnection(server));
               }
             });
+  }
+
+  private static SSLEngine engine(SSLContext tls) {
+    SSLEngine engine = tls.createSSLEngine();
+    engine.setUseClientMode(false);
+    SSLParameters parameters = engine.getSSLParameters();
+    parameters.setApplicationProtocols(new String[] {"http/1.1"});
+    engine.setSSLParameters(parameters);
+    return engine;
   }
 }

@@ -1,5 +1,6 @@
 package dev.warmpath.simulator.server;
 
+import dev.warmpath.simulator.ReceivedRequest;
 import dev.warmpath.simulator.api.Json;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -69,6 +70,10 @@ final class RequestLog {
     total = 0;
   }
 
+  List<ReceivedRequest> received() {
+    return entries.stream().map(Entry::request).toList();
+  }
+
   /** The list as JSON; only paths that start with {@code prefix}. */
   String json(String prefix) {
     StringBuilder out = new StringBuilder(1024);
@@ -123,6 +128,15 @@ final class RequestLog {
 
     void event() {
       events++;
+    }
+
+    private ReceivedRequest request() {
+      return new ReceivedRequest(
+          method,
+          path,
+          headers,
+          body == null ? null : new String(body, StandardCharsets.UTF_8),
+          status);
     }
 
     private void write(StringBuilder out) {

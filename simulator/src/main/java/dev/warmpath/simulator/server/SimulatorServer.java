@@ -1,5 +1,6 @@
 package dev.warmpath.simulator.server;
 
+import dev.warmpath.simulator.ReceivedRequest;
 import dev.warmpath.simulator.api.RequestReader;
 import dev.warmpath.simulator.api.ServedModel;
 import dev.warmpath.simulator.engine.CacheListener;
@@ -12,9 +13,11 @@ import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.net.InetSocketAddress;
 import java.time.Clock;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /** Wires one server together and starts, breaks and stops it. */
@@ -37,6 +40,7 @@ public final class SimulatorServer implements AutoCloseable, AdminRoutes.Control
    * @param recordBodies keep bodies of requests for {@code GET /_sim/requests}; null keeps nothing
    *     at all
    * @param events publishes what happens in the block pool; closed with the server
+   * @param tls serves TLS; null for plain HTTP
    */
   public SimulatorServer(
       InetSocketAddress address,
@@ -47,10 +51,11 @@ public final class SimulatorServer implements AutoCloseable, AdminRoutes.Control
       int keepAliveMillis,
       Clock clock,
       LongSupplier nanoClock,
-      @Nullable KvEventPublisher events)
+      @Nullable KvEventPublisher events,
+      @Nullable SSLContext tls)
       throws InterruptedException {
     this.events = events;
-    http = new HttpServer("simulator");
+    http = new HttpServer("simulator", tls);
     loop = http.group().next();
     RequestLog.Level level =
         recordBodies == null
@@ -104,6 +109,16 @@ public final class SimulatorServer implements AutoCloseable, AdminRoutes.Control
     return address.getPort();
   }
 
+  /** What was received so far, oldest first. */
+  public List<ReceivedRequest> received() {
+    return loop.submit(() -> server.log().received()).syncUninterruptibly().getNow();
+  }
+
+  /** Forgets what was received. */
+  public void forget() {
+    loop.submit(() -> server.log().clear()).syncUninterruptibly();
+  }
+
   @Override
   public void restartCold(@Nullable Exchange except) {
     driver.advance();
@@ -145,6 +160,9 @@ public final class SimulatorServer implements AutoCloseable, AdminRoutes.Control
   /** Stops listening and breaks what is still open. */
   @Override
   public void close() {
+    if (http.group().isShuttingDown()) {
+      return;
+    }
     loop.submit(
             () -> {
               Channel channel = listening;

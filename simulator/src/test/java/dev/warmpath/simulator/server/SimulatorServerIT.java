@@ -163,6 +163,7 @@ class SimulatorServerIT {
             0,
             Clock.systemUTC(),
             clock,
+            null,
             null)) {
       starting.set(false);
       URI uri = URI.create("http://127.0.0.1:" + server.port());
