@@ -212,7 +212,8 @@ final class DemoCommand implements Callable<Integer> {
                 null,
                 0,
                 "warning",
-                List.of()),
+                List.of(),
+                null),
             terminal);
     own(gateway);
     own(Instances.announce(gateway.adminPages()));

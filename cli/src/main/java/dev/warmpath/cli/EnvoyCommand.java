@@ -131,6 +131,12 @@ final class EnvoyCommand implements Runnable {
     private int maxConnections;
 
     @Option(
+        names = TrustedIdentityOption.NAME,
+        paramLabel = "HEADER",
+        description = TrustedIdentityOption.DESCRIPTION)
+    private @Nullable String trustedIdentity;
+
+    @Option(
         names = "--stats",
         paramLabel = "HOST:PORT",
         description =
@@ -161,7 +167,8 @@ final class EnvoyCommand implements Runnable {
             decideTimeout,
             trustedHops,
             maxConnections,
-            stats == null ? null : Address.parse(stats));
+            stats == null ? null : Address.parse(stats),
+            TrustedIdentityOption.checked(trustedIdentity));
       } catch (IllegalArgumentException e) {
         throw new CommandException(2, String.valueOf(e.getMessage()));
       }

@@ -65,7 +65,8 @@ final class RecipeDemo {
                 null,
                 0,
                 "warning",
-                List.of()),
+                List.of(),
+                null),
             terminal);
     owner.accept(gateway);
     owner.accept(Instances.announce(gateway.adminPages()));

@@ -92,6 +92,12 @@ final class RunCommand implements Callable<Integer> {
       converter = DurationConverter.class)
   private Duration grace = Duration.ofSeconds(5);
 
+  @Option(
+      names = TrustedIdentityOption.NAME,
+      paramLabel = "HEADER",
+      description = TrustedIdentityOption.DESCRIPTION)
+  private @Nullable String trustedIdentity;
+
   @Mixin private LabelWebhookOption labels = new LabelWebhookOption();
 
   @Override
@@ -113,7 +119,8 @@ final class RunCommand implements Callable<Integer> {
                 runDirectory,
                 concurrency,
                 envoyLog,
-                labels.webhooks()),
+                labels.webhooks(),
+                TrustedIdentityOption.checked(trustedIdentity)),
             terminal);
     gateway.grace(grace);
     AutoCloseable announcement = Instances.announce(gateway.adminPages());

@@ -61,6 +61,7 @@ final class Standalone implements AutoCloseable {
    * @param runDirectory for sockets and logs; null for a temporary one that is deleted at the end
    * @param concurrency Envoy's worker threads, 0 for one a core
    * @param labelWebhooks services that give labels
+   * @param trustedIdentityHeader of a mesh in front; null for none
    */
   record Options(
       Path configuration,
@@ -70,7 +71,8 @@ final class Standalone implements AutoCloseable {
       @Nullable Path runDirectory,
       int concurrency,
       String envoyLogLevel,
-      List<LabelWebhook> labelWebhooks) {}
+      List<LabelWebhook> labelWebhooks,
+      @Nullable String trustedIdentityHeader) {}
 
   private Standalone(@Nullable Path given) throws IOException {
     ownDirectory = given == null;
@@ -137,7 +139,8 @@ final class Standalone implements AutoCloseable {
     String nodeId = "standalone-" + ProcessHandle.current().pid();
     BootstrapOptions bootstrap =
         BootstrapOptions.local(
-            nodeId, new Address.Tcp(options.host(), options.port()), runDirectory);
+                nodeId, new Address.Tcp(options.host(), options.port()), runDirectory)
+            .withTrustedIdentityHeader(options.trustedIdentityHeader());
     Path xdsSocket = runDirectory.resolve(BootstrapOptions.XDS_SOCKET);
     XdsServer control =
         terminal.step(

@@ -2,6 +2,7 @@ package dev.warmpath.envoy;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param maxConnections downstream connections in all; further ones are refused
  * @param stats where GET /stats/prometheus is answered, and nothing else of the admin interface;
  *     null for nowhere
+ * @param trustedIdentityHeader request header in which a mesh in front says who calls; only where
+ *     nobody but that mesh can reach the listener. Null trusts none
  */
 public record BootstrapOptions(
     String nodeId,
@@ -33,7 +36,8 @@ public record BootstrapOptions(
     Duration decideTimeout,
     int trustedHops,
     int maxConnections,
-    @Nullable Address stats) {
+    @Nullable Address stats,
+    @Nullable String trustedIdentityHeader) {
 
   public static final String DEFAULT_CLUSTER = "warmpath";
 
@@ -53,6 +57,8 @@ public record BootstrapOptions(
   public static final String XDS_SOCKET = "xds.sock";
   public static final String ADMIN_SOCKET = "envoy-admin.sock";
 
+  private static final Pattern HEADER_NAME = Pattern.compile("[a-z0-9][a-z0-9-]*");
+
   public BootstrapOptions {
     if (nodeId.isBlank() || nodeCluster.isBlank()) {
       throw new IllegalArgumentException("node id and node cluster must not be empty");
@@ -64,6 +70,9 @@ public record BootstrapOptions(
     }
     if (decideTimeout.toMillis() < 1) {
       throw new IllegalArgumentException("decide timeout must be positive, is " + decideTimeout);
+    }
+    if (trustedIdentityHeader != null && !HEADER_NAME.matcher(trustedIdentityHeader).matches()) {
+      throw new IllegalArgumentException("not a header name: " + trustedIdentityHeader);
     }
     if (trustedHops < 0 || maxConnections < 1) {
       throw new IllegalArgumentException("trusted hops or connection limit out of range");
@@ -84,6 +93,7 @@ public record BootstrapOptions(
         DEFAULT_DECIDE_TIMEOUT,
         0,
         DEFAULT_MAX_CONNECTIONS,
+        null,
         null);
   }
 
@@ -100,7 +110,8 @@ public record BootstrapOptions(
         decideTimeout,
         trustedHops,
         maxConnections,
-        stats);
+        stats,
+        trustedIdentityHeader);
   }
 
   public BootstrapOptions withProcessor(Address value) {
@@ -116,7 +127,8 @@ public record BootstrapOptions(
         decideTimeout,
         trustedHops,
         maxConnections,
-        stats);
+        stats,
+        trustedIdentityHeader);
   }
 
   public BootstrapOptions withXds(Address value) {
@@ -132,7 +144,8 @@ public record BootstrapOptions(
         decideTimeout,
         trustedHops,
         maxConnections,
-        stats);
+        stats,
+        trustedIdentityHeader);
   }
 
   public BootstrapOptions withBodyLimitBytes(long value) {
@@ -148,7 +161,8 @@ public record BootstrapOptions(
         decideTimeout,
         trustedHops,
         maxConnections,
-        stats);
+        stats,
+        trustedIdentityHeader);
   }
 
   public BootstrapOptions withDecideTimeout(Duration value) {
@@ -164,7 +178,8 @@ public record BootstrapOptions(
         value,
         trustedHops,
         maxConnections,
-        stats);
+        stats,
+        trustedIdentityHeader);
   }
 
   public BootstrapOptions withTrustedHops(int value) {
@@ -180,7 +195,8 @@ public record BootstrapOptions(
         decideTimeout,
         value,
         maxConnections,
-        stats);
+        stats,
+        trustedIdentityHeader);
   }
 
   public BootstrapOptions withStats(@Nullable Address value) {
@@ -196,6 +212,23 @@ public record BootstrapOptions(
         decideTimeout,
         trustedHops,
         maxConnections,
+        value,
+        trustedIdentityHeader);
+  }
+
+  public BootstrapOptions withTrustedIdentityHeader(@Nullable String value) {
+    return new BootstrapOptions(
+        nodeId,
+        nodeCluster,
+        listen,
+        admin,
+        processor,
+        xds,
+        bodyLimitBytes,
+        decideTimeout,
+        trustedHops,
+        maxConnections,
+        stats,
         value);
   }
 

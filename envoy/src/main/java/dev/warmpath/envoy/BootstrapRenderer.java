@@ -45,6 +45,13 @@ public final class BootstrapRenderer {
     values.put("trusted_hops", Integer.toString(options.trustedHops()));
     values.put("max_connections", Integer.toString(options.maxConnections()));
     values.put("usage_lua", quoted(resource("usage.lua")));
+    String identity = options.trustedIdentityHeader();
+    values.put(
+        "trusted_identity",
+        identity == null
+            ? ""
+            : part("trusted-identity.yaml", "identity_header", identity)
+                .replace("\n", "\n" + " ".repeat(14)));
     Address stats = options.stats();
     values.put("stats_listener", "");
     values.put("stats_cluster", "");

@@ -35,7 +35,8 @@ final class WarmUp {
                     ProviderCluster.Path.UNCHANGED,
                     new ProviderCluster.Credential("authorization", "warm-up"),
                     1)),
-            List.of(new Secret(provider, "warm-up", Secret.Use.CREDENTIAL, "none"))),
+            List.of(new Secret(provider, "warm-up", Secret.Use.CREDENTIAL, "none")),
+            List.of()),
         RoutingConfiguration.empty());
   }
 }

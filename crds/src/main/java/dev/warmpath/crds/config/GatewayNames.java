@@ -1,5 +1,10 @@
 package dev.warmpath.crds.config;
 
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
 /**
  * Names that Envoy's configuration, the control plane and the external processor must agree on. The
  * bootstrap holds them as text; a test compares.
@@ -187,7 +192,40 @@ public final class GatewayNames {
    */
   public static final int MAX_MESSAGE_TIMEOUT_SECONDS = 600;
 
+  /** Name of the token filter's configuration, which the control plane serves. */
+  public static final String TOKENS_EXTENSION = "warmpath.tokens";
+
+  /** Where Envoy's token filter leaves the claims of each token that it has verified. */
+  public static final String TOKENS_NAMESPACE = "envoy.filters.http.jwt_authn";
+
+  /**
+   * Request header with the identity that a mesh in front has proven; set by Envoy alone, and only
+   * on a listener that is configured to trust one.
+   */
+  public static final String PRINCIPAL_HEADER = "x-wp-principal";
+
   private GatewayNames() {}
+
+  /**
+   * Key of the claims in {@link #TOKENS_NAMESPACE}: who signs, and with which keys. Two tenants
+   * that name one issuer with different keys don't share it, so that neither can make tokens for
+   * the other.
+   */
+  public static String tokenIssuer(String issuer, String keysUri) {
+    try {
+      byte[] digest =
+          MessageDigest.getInstance("SHA-256")
+              .digest((issuer + '\n' + keysUri).getBytes(StandardCharsets.UTF_8));
+      return "issuer-" + HexFormat.of().formatHex(digest, 0, 12);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-256", e);
+    }
+  }
+
+  /** Envoy cluster that the keys of a token issuer are fetched from. */
+  public static String keysCluster(String tokenIssuer) {
+    return "keys/" + tokenIssuer;
+  }
 
   /** Envoy cluster of an InferencePool. */
   public static String poolCluster(String namespace, String name) {

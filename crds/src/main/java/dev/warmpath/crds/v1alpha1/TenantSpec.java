@@ -57,6 +57,11 @@ public record TenantSpec(
       message = "issuer must be an https URL (or http on this machine)",
       fieldPath = ".issuer")
   @ValidationRule(
+      value =
+          "!has(self.jwksUri) || self.jwksUri.matches('^(https://[^/?#@ ]+|http://(localhost|127[.]0[.]0[.]1)(:[0-9]+)?|file://)/[^# ]*$')",
+      message = "jwksUri must be an https URL (or http on this machine), or file:///path",
+      fieldPath = ".jwksUri")
+  @ValidationRule(
       value = "size(self.claims) > 0",
       message =
           "claims must hold at least one claim: else every token of the issuer is this tenant",
@@ -68,13 +73,28 @@ public record TenantSpec(
           String issuer,
       @Size(min = 1, max = 1024)
           @JsonPropertyDescription(
-              "Where the issuer's public keys are. Default: read from the issuer's"
-                  + " /.well-known/openid-configuration.")
+              "Where the issuer's public keys are: an https URL (http on this machine), or"
+                  + " file:///… on Envoy's machine. Default: the issuer's URL with"
+                  + " /.well-known/jwks.json.")
           @Nullable String jwksUri,
+      @Size(max = 16)
+          @JsonPropertyDescription(
+              "Audiences of which a token must name one. Absent: any audience is taken.")
+          List<@Size(min = 1, max = 1024) String> audiences,
       @Required
           @Size(max = 16)
           @JsonPropertyDescription("Claims that tokens must have, all of them, with these values.")
-          Map<String, String> claims) {}
+          Map<String, String> claims) {
+
+    /** Where the keys are, whether written or not. */
+    public String keysUri() {
+      String written = jwksUri;
+      if (written != null) {
+        return written;
+      }
+      return (issuer.endsWith("/") ? issuer : issuer + "/") + ".well-known/jwks.json";
+    }
+  }
 
   /** Identity given by a mesh; honoured only on a listener that is configured to trust it. */
   public record TrustedIdentity(

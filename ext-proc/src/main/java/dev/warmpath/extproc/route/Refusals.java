@@ -2,6 +2,8 @@ package dev.warmpath.extproc.route;
 
 import dev.warmpath.extproc.request.Dialect;
 import dev.warmpath.extproc.request.ParsedBody;
+import dev.warmpath.extproc.tenant.Identification;
+import org.jspecify.annotations.Nullable;
 
 /** The errors that the gateway answers by itself; docs/errors.md lists their codes. */
 final class Refusals {
@@ -25,8 +27,21 @@ final class Refusals {
         false);
   }
 
-  static ApiError unauthorized(Dialect dialect, String reason) {
+  private static ApiError unauthorized(Dialect dialect, String reason) {
     return new ApiError(dialect, 401, "invalid_api_key", reason, null, 0, false);
+  }
+
+  private static ApiError forbidden(Dialect dialect, String reason) {
+    return new ApiError(dialect, 403, "not_a_tenant", reason, null, 0, false);
+  }
+
+  /** The answer to somebody who is no tenant; null for a tenant. */
+  static @Nullable ApiError refused(Dialect dialect, Identification who) {
+    return switch (who) {
+      case Identification.Identified tenant -> null;
+      case Identification.Unauthorized unauthorized -> unauthorized(dialect, unauthorized.reason());
+      case Identification.Forbidden forbidden -> forbidden(dialect, forbidden.reason());
+    };
   }
 
   static ApiError malformed(Dialect dialect, ParsedBody.Malformed body) {

@@ -96,9 +96,8 @@ public final class RoutingPipeline implements RequestRouter {
         return reject(head, Refusals.wrongMethod(operation.dialect(), head.method(), "POST"));
       }
       Identification who = router.snapshot().tenants().identify(head.headers(), head.identity());
-      return who instanceof Identification.Unauthorized unauthorized
-          ? reject(head, Refusals.unauthorized(operation.dialect(), unauthorized.reason()))
-          : null;
+      ApiError refused = Refusals.refused(operation.dialect(), who);
+      return refused == null ? null : reject(head, refused);
     }
     if (head.path().equals(MODELS) || head.path().startsWith(MODELS + "/")) {
       return models(head);
@@ -130,8 +129,9 @@ public final class RoutingPipeline implements RequestRouter {
     }
     RoutingSnapshot snapshot = router.snapshot();
     Identification who = snapshot.tenants().identify(head.headers(), head.identity());
-    if (who instanceof Identification.Unauthorized unauthorized) {
-      return reject(head, Refusals.unauthorized(dialect, unauthorized.reason()));
+    ApiError refused = Refusals.refused(dialect, who);
+    if (refused != null) {
+      return reject(head, refused);
     }
     List<String> names = snapshot.policies().models(((Identification.Identified) who).tenant());
     if (head.path().equals(MODELS)) {
@@ -191,8 +191,9 @@ public final class RoutingPipeline implements RequestRouter {
     }
     Dialect dialect = operation.dialect();
     Identification who = snapshot.tenants().identify(head.headers(), head.identity());
-    if (who instanceof Identification.Unauthorized unauthorized) {
-      return new Decision.Rejected(Refusals.unauthorized(dialect, unauthorized.reason()));
+    ApiError refused = Refusals.refused(dialect, who);
+    if (refused != null) {
+      return new Decision.Rejected(refused);
     }
     Tenant tenant = ((Identification.Identified) who).tenant();
     trace.tenant(tenant.toString());

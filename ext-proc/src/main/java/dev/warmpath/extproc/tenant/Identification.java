@@ -12,6 +12,13 @@ public sealed interface Identification {
    */
   record Unauthorized(String reason) implements Identification {}
 
+  /**
+   * Who calls is proven, and is no tenant: 403 in the client's dialect.
+   *
+   * @param reason for the client
+   */
+  record Forbidden(String reason) implements Identification {}
+
   /** How a tenant was recognised; part of the decision record. */
   enum Means {
     OPEN_GATEWAY,

@@ -1,7 +1,9 @@
 package dev.warmpath.extproc.tenant;
 
+import dev.warmpath.crds.config.GatewayNames;
 import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.crds.v1alpha1.TenantSpec;
+import dev.warmpath.extproc.tenant.Identification.Forbidden;
 import dev.warmpath.extproc.tenant.Identification.Identified;
 import dev.warmpath.extproc.tenant.Identification.Means;
 import dev.warmpath.extproc.tenant.Identification.Unauthorized;
@@ -13,6 +15,7 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,12 +29,15 @@ import org.jspecify.annotations.Nullable;
 public final class TenantDirectory {
   private static final String MISSING =
       "No credentials: send an API key as 'Authorization: Bearer KEY' or 'x-api-key: KEY'.";
+  private static final String NO_TENANT =
+      "You are known, but no tenant of this gateway is for you.";
   private static final String INVALID = "The API key or token is not valid here.";
 
   private final boolean open;
   private final Map<Long, List<KeyEntry>> byDigestPrefix = new HashMap<>();
   private final List<TokenEntry> tokens = new ArrayList<>();
   private final Map<String, Tenant> byPrincipal = new HashMap<>();
+  private final TreeMap<String, Tenant> byPrefix = new TreeMap<>();
 
   private TenantDirectory(RoutingConfiguration configuration) {
     open = configuration.tenants().isEmpty();
@@ -45,11 +51,22 @@ public final class TenantDirectory {
       }
       TenantSpec.Jwt jwt = resource.spec().jwt();
       if (jwt != null) {
-        tokens.add(new TokenEntry(jwt.issuer(), Map.copyOf(jwt.claims()), tenant));
+        tokens.add(
+            new TokenEntry(
+                GatewayNames.tokenIssuer(jwt.issuer(), jwt.keysUri()),
+                jwt.audiences(),
+                Map.copyOf(jwt.claims()),
+                tenant));
       }
       TenantSpec.TrustedIdentity trusted = resource.spec().trustedIdentity();
       if (trusted != null) {
-        trusted.principals().forEach(principal -> byPrincipal.putIfAbsent(principal, tenant));
+        for (String principal : trusted.principals()) {
+          if (principal.endsWith("*")) {
+            byPrefix.putIfAbsent(principal.substring(0, principal.length() - 1), tenant);
+          } else {
+            byPrincipal.putIfAbsent(principal, tenant);
+          }
+        }
       }
     }
     // More claims first, so that a tenant for one team wins over one for the whole issuer.
@@ -75,31 +92,50 @@ public final class TenantDirectory {
     if (open) {
       return new Identified(Tenant.ANONYMOUS, Means.OPEN_GATEWAY);
     }
-    for (Map<String, Object> claims : verified.tokens()) {
+    for (VerifiedIdentity.Token token : verified.tokens()) {
       for (TokenEntry entry : tokens) {
-        if (entry.matches(claims)) {
+        if (entry.matches(token)) {
           return new Identified(entry.tenant(), Means.TOKEN);
         }
       }
     }
     String principal = verified.principal();
     if (principal != null) {
-      Tenant tenant = byPrincipal.get(principal);
+      Tenant tenant = byPrincipal(principal);
       if (tenant != null) {
         return new Identified(tenant, Means.MESH_IDENTITY);
       }
     }
     String bearer = bearer(headers.get("authorization"));
     String apiKey = headers.get("x-api-key");
+    boolean known = !verified.tokens().isEmpty() || principal != null;
     if (bearer == null && apiKey == null) {
-      return new Unauthorized(verified.tokens().isEmpty() && principal == null ? MISSING : INVALID);
+      return known ? new Forbidden(NO_TENANT) : new Unauthorized(MISSING);
     }
     // Both headers may be set: vendor SDKs send a dummy in the one that they don't use.
     Tenant tenant = bearer == null ? null : byKey(bearer);
     if (tenant == null && apiKey != null) {
       tenant = byKey(apiKey.strip());
     }
-    return tenant == null ? new Unauthorized(INVALID) : new Identified(tenant, Means.API_KEY);
+    if (tenant != null) {
+      return new Identified(tenant, Means.API_KEY);
+    }
+    return known ? new Forbidden(NO_TENANT) : new Unauthorized(INVALID);
+  }
+
+  /** The exact name, else the longest prefix. */
+  private @Nullable Tenant byPrincipal(String principal) {
+    Tenant exact = byPrincipal.get(principal);
+    if (exact != null) {
+      return exact;
+    }
+    for (Map.Entry<String, Tenant> entry : byPrefix.descendingMap().entrySet()) {
+      // In descending order the longer of two prefixes of one name comes first.
+      if (principal.startsWith(entry.getKey())) {
+        return entry.getValue();
+      }
+    }
+    return null;
   }
 
   private static @Nullable String bearer(@Nullable String authorization) {
@@ -141,13 +177,18 @@ public final class TenantDirectory {
   @SuppressWarnings("ArrayRecordComponent") // compared by MessageDigest.isEqual only
   private record KeyEntry(byte[] digest, Tenant tenant) {}
 
-  private record TokenEntry(String issuer, Map<String, String> claims, Tenant tenant) {
-    boolean matches(Map<String, Object> token) {
-      if (!issuer.equals(token.get("iss"))) {
+  private record TokenEntry(
+      String issuer, List<String> audiences, Map<String, String> claims, Tenant tenant) {
+    boolean matches(VerifiedIdentity.Token token) {
+      if (!issuer.equals(token.issuer())) {
+        return false;
+      }
+      if (!audiences.isEmpty()
+          && audiences.stream().noneMatch(wanted -> holds(token.claims().get("aud"), wanted))) {
         return false;
       }
       for (Map.Entry<String, String> wanted : claims.entrySet()) {
-        if (!holds(token.get(wanted.getKey()), wanted.getValue())) {
+        if (!holds(token.claims().get(wanted.getKey()), wanted.getValue())) {
           return false;
         }
       }

@@ -2,6 +2,7 @@ package dev.warmpath.extproc.wire;
 
 import com.google.protobuf.Struct;
 import com.google.protobuf.Value;
+import dev.warmpath.crds.config.GatewayNames;
 import dev.warmpath.extproc.tenant.VerifiedIdentity;
 import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingRequest;
 import java.util.ArrayList;
@@ -12,25 +13,46 @@ import org.jspecify.annotations.Nullable;
 
 /** Token claims that Envoy has verified and forwards as dynamic metadata. */
 final class Identities {
-  private static final String JWT_NAMESPACE = "envoy.filters.http.jwt_authn";
-
   private Identities() {}
 
-  static VerifiedIdentity read(ProcessingRequest message) {
-    if (!message.hasMetadataContext()) {
-      return VerifiedIdentity.NONE;
+  /**
+   * What the proxy has proven.
+   *
+   * @param headers lower-case names
+   */
+  static VerifiedIdentity read(ProcessingRequest message, Map<String, String> headers) {
+    String principal = principal(headers.get(GatewayNames.PRINCIPAL_HEADER));
+    Struct verified =
+        message.getMetadataContext().getFilterMetadataMap().get(GatewayNames.TOKENS_NAMESPACE);
+    if (verified == null) {
+      return principal == null ? VerifiedIdentity.NONE : new VerifiedIdentity(List.of(), principal);
     }
-    Struct tokens = message.getMetadataContext().getFilterMetadataMap().get(JWT_NAMESPACE);
-    if (tokens == null) {
-      return VerifiedIdentity.NONE;
+    List<VerifiedIdentity.Token> tokens = new ArrayList<>();
+    verified
+        .getFieldsMap()
+        .forEach((issuer, claims) -> {
+          if (claims.hasStructValue()) {
+            tokens.add(new VerifiedIdentity.Token(issuer, map(claims.getStructValue())));
+          }
+        });
+    return new VerifiedIdentity(tokens, principal);
+  }
+
+  /**
+   * An identity as it is, or the last URI of an {@code x-forwarded-client-cert}: the hop that is
+   * nearest has verified it.
+   */
+  private static @Nullable String principal(@Nullable String given) {
+    if (given == null || given.isBlank() || given.equals("-")) {
+      return null;
     }
-    List<Map<String, Object>> claims = new ArrayList<>();
-    for (Value token : tokens.getFieldsMap().values()) {
-      if (token.hasStructValue()) {
-        claims.add(map(token.getStructValue()));
+    String last = given.substring(given.lastIndexOf(',') + 1).strip();
+    for (String part : last.split(";", -1)) {
+      if (part.strip().startsWith("URI=")) {
+        return part.strip().substring("URI=".length());
       }
     }
-    return new VerifiedIdentity(claims, null);
+    return last.isEmpty() ? null : last;
   }
 
   @SuppressWarnings("NullAway") // claims hold null, as the receiving record says

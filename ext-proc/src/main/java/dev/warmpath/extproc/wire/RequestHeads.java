@@ -32,7 +32,7 @@ public final class RequestHeads {
         question < 0 ? "" : target.substring(question + 1),
         headers,
         arrivalNanos,
-        Identities.read(message));
+        Identities.read(message, headers));
   }
 
   /** The declared body length, or -1 where the client sends chunks or nonsense. */

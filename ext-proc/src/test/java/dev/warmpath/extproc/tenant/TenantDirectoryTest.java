@@ -2,6 +2,7 @@ package dev.warmpath.extproc.tenant;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.crds.config.GatewayNames;
 import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.crds.v1alpha1.TenantSpec;
 import dev.warmpath.extproc.tenant.Identification.Identified;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class TenantDirectoryTest {
+  private static final String ISSUER = "https://login.example";
 
   @Test
   void withoutAnyTenantResourceEverybodyIsAnonymous() {
@@ -76,21 +78,16 @@ class TenantDirectoryTest {
   void everyListedClaimMustBeEqualAndMoreClaimsWin() {
     TenantDirectory directory =
         directory(
-            jwtTenant("everybody", "https://login.example", Map.of()),
-            jwtTenant("team", "https://login.example", Map.of("team", "a", "level", "3")),
-            jwtTenant("group", "https://login.example", Map.of("groups", "ml")));
+            jwtTenant("everybody", ISSUER, Map.of()),
+            jwtTenant("team", ISSUER, Map.of("team", "a", "level", "3")),
+            jwtTenant("group", ISSUER, Map.of("groups", "ml")));
 
-    assertThat(byClaims(directory, Map.of("iss", "https://login.example", "team", "a")))
-        .isEqualTo("everybody");
-    assertThat(
-            byClaims(directory, Map.of("iss", "https://login.example", "team", "a", "level", 3.0)))
-        .isEqualTo("team");
-    assertThat(
-            byClaims(
-                directory, Map.of("iss", "https://login.example", "groups", List.of("x", "ml"))))
+    assertThat(byClaims(directory, ISSUER, Map.of("team", "a"))).isEqualTo("everybody");
+    assertThat(byClaims(directory, ISSUER, Map.of("team", "a", "level", 3.0))).isEqualTo("team");
+    assertThat(byClaims(directory, ISSUER, Map.of("groups", List.of("x", "ml"))))
         .isEqualTo("group");
-    assertThat(byClaims(directory, Map.of("iss", "https://other.example", "team", "a"))).isNull();
-    assertThat(byClaims(directory, Map.of("team", "a", "level", 3.0))).isNull();
+    assertThat(byClaims(directory, "https://other.example", Map.of("team", "a", "level", "3")))
+        .isNull();
   }
 
   @Test
@@ -106,6 +103,28 @@ class TenantDirectoryTest {
 
     assertThat(trusted).isInstanceOf(Identified.class);
     assertThat(header).isInstanceOf(Unauthorized.class);
+  }
+
+  @Test
+  void aPrincipalMayBeAPrefixAndTheLongestCounts() {
+    TenantDirectory directory =
+        directory(
+            meshTenant("all", "spiffe://cluster.local/*"),
+            meshTenant("ml", "spiffe://cluster.local/ns/ml/*"),
+            meshTenant("one", "spiffe://cluster.local/ns/ml/sa/one"));
+
+    assertThat(byPrincipal(directory, "spiffe://cluster.local/ns/ml/sa/one")).isEqualTo("one");
+    assertThat(byPrincipal(directory, "spiffe://cluster.local/ns/ml/sa/two")).isEqualTo("ml");
+    assertThat(byPrincipal(directory, "spiffe://cluster.local/ns/mlx/sa/a")).isEqualTo("all");
+    assertThat(byPrincipal(directory, "spiffe://other.local/ns/ml/sa/one")).isNull();
+    assertThat(
+            directory.identify(
+                Map.of(), new VerifiedIdentity(List.of(), "spiffe://other.local/ns/ml/sa/one")))
+        .isInstanceOf(Identification.Forbidden.class);
+  }
+
+  private static @Nullable String byPrincipal(TenantDirectory directory, String principal) {
+    return nameOf(directory.identify(Map.of(), new VerifiedIdentity(List.of(), principal)));
   }
 
   @Test
@@ -135,14 +154,20 @@ class TenantDirectoryTest {
     return nameOf(directory.identify(headers, VerifiedIdentity.NONE));
   }
 
-  private static @Nullable String byClaims(TenantDirectory directory, Map<String, Object> claims) {
-    return nameOf(directory.identify(Map.of(), new VerifiedIdentity(List.of(claims), null)));
+  private static @Nullable String byClaims(
+      TenantDirectory directory, String issuer, Map<String, Object> claims) {
+    String name = GatewayNames.tokenIssuer(issuer, issuer + "/.well-known/jwks.json");
+    return nameOf(
+        directory.identify(
+            Map.of(),
+            new VerifiedIdentity(List.of(new VerifiedIdentity.Token(name, claims)), null)));
   }
 
   private static @Nullable String nameOf(Identification identification) {
     return switch (identification) {
       case Identified identified -> identified.tenant().name();
       case Unauthorized unauthorized -> null;
+      case Identification.Forbidden forbidden -> null;
     };
   }
 
@@ -172,7 +197,7 @@ class TenantDirectoryTest {
     return new RoutingConfiguration.Tenant(
         new RoutingConfiguration.Id("default", name, 1),
         spec(
-            new TenantSpec.Jwt(issuer, null, claims),
+            new TenantSpec.Jwt(issuer, null, List.of(), claims),
             null,
             new TenantSpec.Models(List.of(), List.of())),
         List.of());

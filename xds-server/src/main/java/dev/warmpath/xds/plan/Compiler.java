@@ -77,7 +77,10 @@ final class Compiler {
             List.of(),
             tenants());
     return new Compiled(
-        new GatewayModel(poolClusters, providerClusters, secrets), routing, problems);
+        new GatewayModel(
+            poolClusters, providerClusters, secrets, TokenIssuers.of(resources.tenants())),
+        routing,
+        problems);
   }
 
   private RoutingConfiguration.WorkerSet workerSet(Resource<WorkerSetSpec> set) {

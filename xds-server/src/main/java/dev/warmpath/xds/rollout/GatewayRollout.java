@@ -144,7 +144,8 @@ public final class GatewayRollout {
         new GatewayModel(
             List.copyOf(pools.values()),
             List.copyOf(providers.values()),
-            secrets(providers.values()));
+            secrets(providers.values()),
+            desired.model().issuers());
     return new Target(target, hold.everything);
   }
 

@@ -1,5 +1,6 @@
 package dev.warmpath.xds.translate;
 
+import dev.warmpath.crds.config.GatewayNames;
 import dev.warmpath.crds.resource.Resource;
 import dev.warmpath.xds.model.GatewayModel;
 import java.util.ArrayList;
@@ -59,6 +60,26 @@ public final class EnvoyTranslator {
                     secret.name(),
                     secret,
                     () -> SecretResources.translate(secret))));
+    model
+        .issuers()
+        .forEach(issuer -> {
+          if (!TokenFilter.isFile(issuer)) {
+            resources.add(
+                cache.get(
+                    XdsType.CLUSTER,
+                    GatewayNames.keysCluster(issuer.name()),
+                    issuer,
+                    () -> ProviderClusters.keys(issuer, systemBundlePath)));
+          }
+        });
+    if (!model.issuers().isEmpty()) {
+      resources.add(
+          cache.get(
+              XdsType.EXTENSION,
+              GatewayNames.TOKENS_EXTENSION,
+              model.issuers(),
+              () -> TokenFilter.translate(model.issuers())));
+    }
     return new EnvoyResources(resources);
   }
 }

@@ -3,7 +3,9 @@ package dev.warmpath.xds.translate;
 import com.google.protobuf.Any;
 import com.google.protobuf.UInt32Value;
 import com.google.protobuf.util.Durations;
+import dev.warmpath.crds.config.GatewayNames;
 import dev.warmpath.xds.model.ProviderCluster;
+import dev.warmpath.xds.model.TokenIssuer;
 import io.envoyproxy.envoy.config.cluster.v3.Cluster;
 import io.envoyproxy.envoy.config.core.v3.DataSource;
 import io.envoyproxy.envoy.config.core.v3.TransportSocket;
@@ -34,20 +36,8 @@ final class ProviderClusters {
   private ProviderClusters() {}
 
   static XdsResource translate(ProviderCluster provider, String systemBundlePath) {
-    Cluster.Builder cluster =
-        Cluster.newBuilder()
-            .setName(provider.name())
-            .setConnectTimeout(Durations.fromSeconds(CONNECT_SECONDS))
-            .setCircuitBreakers(PoolClusters.breakers(provider.concurrency()))
-            .setLoadAssignment(assignment(provider));
-    if (isIpLiteral(provider.host())) {
-      cluster.setType(Cluster.DiscoveryType.STATIC);
-    } else {
-      cluster.setClusterType(
-          Cluster.CustomClusterType.newBuilder()
-              .setName("envoy.clusters.dns")
-              .setTypedConfig(Any.pack(dns())));
-    }
+    Cluster.Builder cluster = cluster(provider.name(), provider.host(), provider.port());
+    cluster.setCircuitBreakers(PoolClusters.breakers(provider.concurrency()));
     List<HttpFilter> credential =
         provider.credential() == null
             ? List.of()
@@ -72,6 +62,41 @@ final class ProviderClusters {
         .withSecrets(Set.copyOf(provider.secretNames()));
   }
 
+  /** Where the keys of a token issuer are fetched from; not for {@code file:} keys. */
+  static XdsResource keys(TokenIssuer issuer, String systemBundlePath) {
+    boolean tls = "https".equals(issuer.keys().getScheme());
+    String host = issuer.keys().getHost();
+    int port = issuer.keys().getPort() > 0 ? issuer.keys().getPort() : tls ? 443 : 80;
+    String name = GatewayNames.keysCluster(issuer.name());
+    Cluster.Builder cluster = cluster(name, host, port);
+    if (tls) {
+      cluster.setTransportSocket(
+          TransportSocket.newBuilder()
+              .setName("envoy.transport_sockets.tls")
+              .setTypedConfig(
+                  Any.pack(tls(host, new ProviderCluster.Trust.SystemBundle(), systemBundlePath))));
+    }
+    return XdsResource.of(XdsType.CLUSTER, name, cluster.build(), issuer.owner());
+  }
+
+  /** One host by name or address, without anything on top. */
+  private static Cluster.Builder cluster(String name, String host, int port) {
+    Cluster.Builder cluster =
+        Cluster.newBuilder()
+            .setName(name)
+            .setConnectTimeout(Durations.fromSeconds(CONNECT_SECONDS))
+            .setLoadAssignment(assignment(name, host, port));
+    if (isIpLiteral(host)) {
+      cluster.setType(Cluster.DiscoveryType.STATIC);
+    } else {
+      cluster.setClusterType(
+          Cluster.CustomClusterType.newBuilder()
+              .setName("envoy.clusters.dns")
+              .setTypedConfig(Any.pack(dns())));
+    }
+    return cluster;
+  }
+
   private static DnsCluster dns() {
     return DnsCluster.newBuilder()
         // One logical host of many addresses: big providers answer a different few each time.
@@ -82,18 +107,17 @@ final class ProviderClusters {
         .build();
   }
 
-  private static ClusterLoadAssignment assignment(ProviderCluster provider) {
+  private static ClusterLoadAssignment assignment(String name, String host, int port) {
     return ClusterLoadAssignment.newBuilder()
-        .setClusterName(provider.name())
+        .setClusterName(name)
         .addEndpoints(
             LocalityLbEndpoints.newBuilder()
                 .addLbEndpoints(
                     LbEndpoint.newBuilder()
                         .setEndpoint(
                             Endpoint.newBuilder()
-                                .setHostname(provider.host())
-                                .setAddress(
-                                    LoadAssignments.address(provider.host(), provider.port())))))
+                                .setHostname(host)
+                                .setAddress(LoadAssignments.address(host, port)))))
         .build();
   }
 

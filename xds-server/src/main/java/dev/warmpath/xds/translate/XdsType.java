@@ -7,6 +7,7 @@ public enum XdsType {
   CLUSTER("type.googleapis.com/envoy.config.cluster.v3.Cluster"),
   ENDPOINT("type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment"),
   SECRET("type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret"),
+  EXTENSION("type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig"),
   ROUTE("type.googleapis.com/envoy.config.route.v3.RouteConfiguration");
 
   private final String url;

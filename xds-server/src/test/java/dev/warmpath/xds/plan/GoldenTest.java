@@ -22,10 +22,12 @@ import dev.warmpath.xds.translate.EnvoyTranslator;
 import dev.warmpath.xds.translate.XdsResource;
 import dev.warmpath.xds.translate.XdsType;
 import io.envoyproxy.envoy.config.cluster.v3.Cluster;
+import io.envoyproxy.envoy.config.core.v3.TypedExtensionConfig;
 import io.envoyproxy.envoy.config.endpoint.v3.ClusterLoadAssignment;
 import io.envoyproxy.envoy.extensions.clusters.dns.v3.DnsCluster;
 import io.envoyproxy.envoy.extensions.filters.http.credential_injector.v3.CredentialInjector;
 import io.envoyproxy.envoy.extensions.filters.http.header_mutation.v3.HeaderMutation;
+import io.envoyproxy.envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication;
 import io.envoyproxy.envoy.extensions.filters.http.lua.v3.Lua;
 import io.envoyproxy.envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec;
 import io.envoyproxy.envoy.extensions.http.injected_credentials.generic.v3.Generic;
@@ -66,6 +68,7 @@ class GoldenTest {
       JsonFormat.printer()
           .usingTypeRegistry(
               TypeRegistry.newBuilder()
+                  .add(JwtAuthentication.getDescriptor())
                   .add(HttpProtocolOptions.getDescriptor())
                   .add(Lua.getDescriptor())
                   .add(HeaderMutation.getDescriptor())
@@ -171,6 +174,7 @@ class GoldenTest {
       }
       case ENDPOINT -> ClusterLoadAssignment.parseFrom(resource.body().getValue());
       case SECRET -> Secret.parseFrom(resource.body().getValue());
+      case EXTENSION -> TypedExtensionConfig.parseFrom(resource.body().getValue());
       case ROUTE -> throw new IllegalStateException("no routes yet");
     };
   }

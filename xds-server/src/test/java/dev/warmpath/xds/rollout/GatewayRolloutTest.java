@@ -485,7 +485,7 @@ class GatewayRolloutTest {
                   cluster));
         });
     return new Desired(
-        new GatewayModel(clusters, List.of(), List.of()),
+        new GatewayModel(clusters, List.of(), List.of(), List.of()),
         new RoutingConfiguration(
             sets, routed, List.of(), List.of(), List.of(), List.of(), List.of()));
   }
