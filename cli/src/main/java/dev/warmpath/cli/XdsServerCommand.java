@@ -172,7 +172,7 @@ final class XdsServerCommand implements Callable<Integer> {
       return kubernetes == null
           ? XdsServer.start(options)
           : XdsServer.startOnKubernetes(
-                options, kubernetes, Replica.of(System.getenv(), kubernetes, lease));
+              options, kubernetes, Replica.of(System.getenv(), kubernetes, lease));
     } catch (IOException e) {
       throw new CommandException(2, String.valueOf(e.getMessage()));
     }

@@ -224,6 +224,7 @@ public record BootstrapOptions(
         admin,
         processor,
         xds,
+        xdsSecurity,
         bodyLimitBytes,
         decideTimeout,
         trustedHops,
@@ -245,6 +246,7 @@ public record BootstrapOptions(
         decideTimeout,
         trustedHops,
         maxConnections,
-        stats);
+        stats,
+        trustedIdentityHeader);
   }
 }
