@@ -32,7 +32,7 @@ record Notice(boolean isWarning, String reason, String message) {
         if (!isTold) {
           notices.add(new Notice(true, condition.reason(), condition.message()));
         }
-      } else if (wasBad && condition.status() == Value.True) {
+      } else if (old != null && wasBad && condition.status() == Value.True) {
         notices.add(new Notice(false, condition.type(), "solved: was " + old.reason()));
       }
     }

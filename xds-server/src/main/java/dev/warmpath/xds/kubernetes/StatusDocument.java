@@ -65,8 +65,11 @@ final class StatusDocument {
       for (Object entry : list) {
         if (entry instanceof Map<?, ?> map
             && map.get("type") instanceof String type
-            && map.get("lastTransitionTime") instanceof String time
-            && value(map.get("status")) instanceof StatusCondition.Status value) {
+            && map.get("lastTransitionTime") instanceof String time) {
+          StatusCondition.Status value = value(map.get("status"));
+          if (value == null) {
+            continue;
+          }
           conditions.add(
               new StatusCondition(
                   type,
