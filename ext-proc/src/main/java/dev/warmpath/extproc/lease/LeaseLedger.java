@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class LeaseLedger {
   private final AtomicLong reserved = new AtomicLong();
-  private final AtomicLong ended = new AtomicLong();
+  private final AtomicLong active = new AtomicLong();
   private final AtomicLong moved = new AtomicLong();
   private final AtomicLong leaked = new AtomicLong();
   private final AtomicLong promptTokens = new AtomicLong();
@@ -27,6 +27,7 @@ public final class LeaseLedger {
       long nowNanos,
       long entersNanos) {
     reserved.incrementAndGet();
+    active.incrementAndGet();
     this.promptTokens.addAndGet(promptTokens);
     return load.reserve(
         chain, blocks, promptTokens, cachedTokens, workSeconds, streaming, nowNanos, entersNanos);
@@ -44,7 +45,7 @@ public final class LeaseLedger {
     if (!lease.load().end(lease, nowNanos)) {
       return false;
     }
-    ended.incrementAndGet();
+    active.decrementAndGet();
     promptTokens.addAndGet(-lease.promptTokens());
     return true;
   }
@@ -59,7 +60,7 @@ public final class LeaseLedger {
   }
 
   public long active() {
-    return reserved.get() - ended.get();
+    return active.get();
   }
 
   /** Prompt tokens, cached ones included, of all leases that are held now. */
