@@ -2,6 +2,7 @@ package dev.warmpath.benchmarks;
 
 import dev.warmpath.benchmarks.control.ControlPlaneBenchmark;
 import dev.warmpath.benchmarks.overhead.OverheadBenchmark;
+import dev.warmpath.benchmarks.soak.IndexSoak;
 import picocli.CommandLine.Command;
 
 /** {@code warmpath bench}. */
@@ -9,6 +10,6 @@ import picocli.CommandLine.Command;
     name = "bench",
     mixinStandardHelpOptions = true,
     description = "Measures the gateway on this machine.",
-    subcommands = {OverheadBenchmark.class, ControlPlaneBenchmark.class},
+    subcommands = {OverheadBenchmark.class, ControlPlaneBenchmark.class, IndexSoak.class},
     synopsisSubcommandLabel = "COMMAND")
 public final class BenchCommand {}

@@ -12,8 +12,8 @@ import java.util.Arrays;
  * the longest match is found by a search over the depth, not by a walk.
  *
  * <p>Memory: 21 bytes for an entry and at most 16 for its table slots (load 0.25 to 0.5), in flat
- * arrays that grow by doubling up to a fixed budget; beyond it, the holder that inserts gives up
- * its own oldest entries.
+ * arrays that grow by doubling up to a fixed budget; beyond it, each insert takes the oldest entry
+ * of whichever of a few holders has most, so that a worker that joins late gets its share.
  *
  * <p>Forgetting a holder takes no time: its seed changes, so that its old entries are never found,
  * and they are freed one by one when others need room.
@@ -27,6 +27,7 @@ public final class PrefixIndex {
   private static final int NONE = -1;
   private static final int FIRST_CAPACITY = 1 << 12;
   private static final byte CONFIRMED = 1;
+  private static final int VICTIMS_ASKED = 4;
 
   /** One worker in one epoch. */
   public static final class Holder {
@@ -36,6 +37,7 @@ public final class PrefixIndex {
     private int entries;
     private int limit;
     private long evicted;
+    private int position = NONE;
 
     private Holder(long seed, int limit) {
       this.seed = seed;
@@ -72,6 +74,12 @@ public final class PrefixIndex {
   private int forgotten = NONE;
   private int forgottenEntries;
   private int liveEntries;
+
+  /** Holders that have entries, in no order. */
+  private Holder[] filled = new Holder[16];
+
+  private int filledCount;
+  private int nextVictim;
 
   /**
    * @param byteBudget upper bound of the memory for entries and table
@@ -139,6 +147,25 @@ public final class PrefixIndex {
     holder.newest = NONE;
     holder.oldest = NONE;
     holder.entries = 0;
+    emptied(holder);
+  }
+
+  private void counted(Holder holder) {
+    liveEntries++;
+    if (holder.entries++ == 0) {
+      if (filledCount == filled.length) {
+        filled = Arrays.copyOf(filled, 2 * filledCount);
+      }
+      holder.position = filledCount;
+      filled[filledCount++] = holder;
+    }
+  }
+
+  private void emptied(Holder holder) {
+    Holder last = filled[--filledCount];
+    filled[holder.position] = last;
+    last.position = holder.position;
+    holder.position = NONE;
   }
 
   /**
@@ -201,8 +228,7 @@ public final class PrefixIndex {
         flags[entry] = flag;
         addToTable(key, entry);
         linkNewest(holder, entry);
-        holder.entries++;
-        liveEntries++;
+        counted(holder);
       } else {
         flags[entry] |= flag;
         stamps[entry] = stamp;
@@ -256,8 +282,7 @@ public final class PrefixIndex {
         flags[entry] = CONFIRMED;
         addToTable(key, entry);
         linkNewest(holder, entry);
-        holder.entries++;
-        liveEntries++;
+        counted(holder);
       }
     }
     while (holder.entries > holder.limit) {
@@ -356,11 +381,21 @@ public final class PrefixIndex {
       release(entry);
     } else if (keys.length < maxEntries) {
       grow();
-    } else if (holder.oldest != NONE) {
-      evictOldest(holder);
     } else {
-      throw new IllegalStateException("the index budget is smaller than its number of workers");
+      evictOldest(victim(holder));
     }
+  }
+
+  /** Who has most among the one that inserts and the next few in turn. */
+  private Holder victim(Holder holder) {
+    Holder most = holder;
+    for (int i = 0; i < VICTIMS_ASKED; i++) {
+      nextVictim = nextVictim + 1 < filledCount ? nextVictim + 1 : 0;
+      if (filled[nextVictim].entries > most.entries) {
+        most = filled[nextVictim];
+      }
+    }
+    return most;
   }
 
   private void grow() {
@@ -397,8 +432,10 @@ public final class PrefixIndex {
     unlink(holder, entry);
     removeFromTable(keys[entry]);
     release(entry);
-    holder.entries--;
     liveEntries--;
+    if (--holder.entries == 0) {
+      emptied(holder);
+    }
   }
 
   private void linkNewest(Holder holder, int entry) {

@@ -1,9 +1,11 @@
 package dev.warmpath.extproc.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -157,5 +159,27 @@ class PrefixIndexTest {
     }
     assertThat((double) index.bytes() / (index.liveEntries() + index.forgottenEntries()))
         .isLessThan(40);
+  }
+
+  @Test
+  void aWorkerThatJoinsLateGetsItsShareOfAFullIndex() {
+    PrefixIndex index = new PrefixIndex(1 << 20);
+    SplittableRandom random = new SplittableRandom(4);
+    long[] chain = new long[256];
+    PrefixIndex.Holder first = index.newHolder(1 << 20);
+    for (int round = 0; round < 500; round++) {
+      Arrays.setAll(chain, i -> random.nextLong());
+      index.expect(first, MODEL, chain, chain.length);
+    }
+    assertThat(first.entries()).as("the index is full").isLessThan(500 * 256);
+    int full = index.liveEntries();
+    PrefixIndex.Holder late = index.newHolder(1 << 20);
+    for (int round = 0; round < 500; round++) {
+      Arrays.setAll(chain, i -> random.nextLong());
+      index.expect(late, MODEL, chain, chain.length);
+      assertThat(index.match(late, MODEL, chain, chain.length)).isEqualTo(chain.length);
+    }
+    assertThat(late.entries()).isCloseTo(full / 2, within(full / 10));
+    assertThat(first.entries() + late.entries()).isEqualTo(index.liveEntries());
   }
 }
