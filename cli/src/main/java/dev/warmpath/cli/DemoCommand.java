@@ -42,6 +42,7 @@ import tools.jackson.databind.json.JsonMapper;
     footer = {
       "  warmpath demo",
       "  warmpath demo --once --json out.json      measure, write the numbers, end",
+      "  warmpath demo --once --virtual            compare with the same arrivals in virtual time",
       "  warmpath demo --recipe burst-to-cloud     one of the policies of docs/policies.md"
     })
 final class DemoCommand implements Callable<Integer> {
@@ -69,6 +70,12 @@ final class DemoCommand implements Callable<Integer> {
           "Play a recipe of docs/policies.md instead: simple-to-cheaper, burst-to-cloud,"
               + " pii-stays-local, batch-on-idle.")
   private @Nullable String recipe;
+
+  @Option(
+      names = "--virtual",
+      description =
+          "Also run the same arrivals in virtual time, without HTTP and Envoy, and show both.")
+  private boolean virtual;
 
   @Option(
       names = "--requests",
@@ -179,7 +186,13 @@ final class DemoCommand implements Callable<Integer> {
           () -> reload(config, simulators, gateway, load));
       List<DemoLoad.Sample> after =
           terminal.step("algorithm: PredictedTTFT", () -> load.run(workload, terminal));
-      return report(gateway, endpoint, before, after);
+      DemoTwin twin =
+          virtual
+              ? terminal.step(
+                  "the same in virtual time",
+                  () -> DemoTwin.of(workload, PROFILE, workers, timeScale, seed))
+              : null;
+      return report(gateway, endpoint, before, after, twin);
     }
   }
 
@@ -316,17 +329,23 @@ final class DemoCommand implements Callable<Integer> {
       Standalone gateway,
       URI endpoint,
       List<DemoLoad.Sample> beforeSamples,
-      List<DemoLoad.Sample> afterSamples)
+      List<DemoLoad.Sample> afterSamples,
+      @Nullable DemoTwin twin)
       throws Exception {
     DemoResult before = DemoResult.of(beforeSamples);
     DemoResult after = DemoResult.of(afterSamples);
     double ratio = before.ttftP50Millis() / Math.max(1e-3, after.ttftP50Millis());
     if (json != null) {
-      writeJson(json, before, after, ratio);
+      writeJson(json, before, after, ratio, twin);
     }
     terminal.line("");
     for (String line : table(before, after)) {
       terminal.line(line);
+    }
+    if (twin != null) {
+      terminal.line(
+          "\n" + terminal.bold("The same arrivals in virtual time, at the real engine's speed"));
+      twin.table(before, after).forEach(terminal::line);
     }
     Stream.concat(beforeSamples.stream(), afterSamples.stream())
         .map(DemoLoad.Sample::failure)
@@ -436,12 +455,16 @@ final class DemoCommand implements Callable<Integer> {
     terminal.line("  resources    " + gateway.controlPages() + "/resources");
   }
 
-  private void writeJson(Path file, DemoResult before, DemoResult after, double ratio)
+  private void writeJson(
+      Path file, DemoResult before, DemoResult after, double ratio, @Nullable DemoTwin twin)
       throws IOException {
     Map<String, Object> out = new LinkedHashMap<>();
     out.put("baseline", before.json());
     out.put("warmpath", after.json());
     out.put("ttft_p50_ratio", Math.round(ratio * 100) / 100.0);
+    if (twin != null) {
+      out.put("virtual", twin.json());
+    }
     out.put("workers", workers);
     out.put("time_scale", timeScale);
     out.put("rate_per_second", rate);
