@@ -8,8 +8,7 @@ import dev.warmpath.extproc.index.PrefixIndex;
  * <p>A shadow of the index remembers twice what all workers hold. A prompt whose prefix is in the
  * shadow but on no worker is a regret: its blocks were thrown out and are wanted. Regretted tokens
  * by evicted tokens, both forgotten slowly, is the probability. It is near one where a working set
- * is a little too large, and near zero where prompts never come back. Before much has been thrown
- * out, the share of prompts that was asked for before stands for it.
+ * is a little too large, and near zero where prompts never come back.
  *
  * <p>Not thread-safe: guarded by the router's lock.
  */
@@ -20,18 +19,13 @@ public final class ReuseModel {
   /** About two hundred prompts of memory. */
   private static final double FORGETTING = 0.995;
 
-  /** Two prompts of 16k tokens must be thrown out before that counts half. */
+  /** Two prompts of 16k tokens must be thrown out and missed before that counts half. */
   private static final double PRIOR_EVICTED = 32_000;
-
-  /** Before anything is known, prompts do not repeat: so many blocks were asked for once. */
-  private static final double PRIOR_BLOCKS = 1_000;
 
   private final PrefixIndex index;
   private final PrefixIndex.Holder shadow;
   private double regrettedTokens;
   private double evictedTokens;
-  private double knownBlocks;
-  private double askedBlocks = PRIOR_BLOCKS;
 
   public ReuseModel(PrefixIndex index) {
     this.index = index;
@@ -43,8 +37,6 @@ public final class ReuseModel {
     int known = index.match(shadow, model, chain, blocks);
     regrettedTokens = FORGETTING * regrettedTokens + Math.max(0, known - heldBlocks) * blockTokens;
     evictedTokens *= FORGETTING;
-    knownBlocks = FORGETTING * knownBlocks + known;
-    askedBlocks = FORGETTING * askedBlocks + blocks;
     int held = index.liveEntries() - shadow.entries();
     index.limit(shadow, (int) Math.max(LEAST_SHADOW_BLOCKS, SHADOW * held));
     index.expect(shadow, model, chain, blocks);
@@ -56,8 +48,7 @@ public final class ReuseModel {
   }
 
   public double probability() {
-    double repeated = knownBlocks / askedBlocks;
-    double p = (regrettedTokens + PRIOR_EVICTED * repeated) / (evictedTokens + PRIOR_EVICTED);
+    double p = regrettedTokens / (evictedTokens + PRIOR_EVICTED);
     return Math.min(1, p);
   }
 }
