@@ -52,7 +52,7 @@ class ScaleOnApiServerIT {
     try (XdsServer server =
         XdsServer.start(
             XdsServerOptions.standalone(run, socket),
-            new KubernetesSource(api.adminClient(), namespace))) {
+            new KubernetesSource(api.newAdmin(), namespace))) {
       assertThat(server.awaitReady(PATIENCE)).isTrue();
       log.info("{} resources ready after {} ms", FLEET.resources(), millisSince(start));
       assertThat(server.resources()).hasSize(FLEET.resources());

@@ -204,7 +204,7 @@ class WebhookIT {
     String namespace = api.newNamespace();
     KubernetesClient admin = api.admin();
     try (XdsServer server =
-        XdsServer.start(options(), new KubernetesSource(api.adminClient(), namespace))) {
+        XdsServer.start(options(), new KubernetesSource(api.newAdmin(), namespace))) {
       assertThat(server.awaitReady(PATIENCE)).isTrue();
       ValidatingWebhookConfiguration configuration = configuration(namespace, server.webhookPort());
       admin.resource(configuration).create();

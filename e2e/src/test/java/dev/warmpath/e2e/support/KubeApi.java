@@ -115,8 +115,8 @@ public final class KubeApi {
     return admin;
   }
 
-  /** Another client that may do everything, for somebody who closes it. */
-  public KubernetesClient adminClient() {
+  /** Another client that may do everything, for whoever closes it. */
+  public KubernetesClient newAdmin() {
     return client(ADMIN_TOKEN);
   }
 

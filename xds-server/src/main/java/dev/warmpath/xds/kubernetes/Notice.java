@@ -22,21 +22,24 @@ record Notice(boolean isWarning, String reason, String message) {
     List<Notice> notices = new ArrayList<>();
     for (Condition condition : now.conditions()) {
       StatusCondition old = find(before, condition.type());
-      boolean wasBad = old != null && isBad(old.type(), old.status().name(), old.reason());
       if (isBad(condition.type(), condition.status().name(), condition.reason())) {
         boolean isTold =
             old != null
-                && wasBad
+                && wasBad(old)
                 && old.reason().equals(condition.reason())
                 && Long.valueOf(now.generation()).equals(old.observedGeneration());
         if (!isTold) {
           notices.add(new Notice(true, condition.reason(), condition.message()));
         }
-      } else if (old != null && wasBad && condition.status() == Value.True) {
+      } else if (old != null && wasBad(old) && condition.status() == Value.True) {
         notices.add(new Notice(false, condition.type(), "solved: was " + old.reason()));
       }
     }
     return notices;
+  }
+
+  private static boolean wasBad(StatusCondition old) {
+    return isBad(old.type(), old.status().name(), old.reason());
   }
 
   /** What passes by itself, or follows from another condition, is not told. */
