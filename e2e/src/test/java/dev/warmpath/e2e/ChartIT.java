@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warmpath.e2e.support.Charts;
 import dev.warmpath.e2e.support.KubeApi;
 import dev.warmpath.e2e.support.Repository;
+import dev.warmpath.e2e.support.Tree;
 import dev.warmpath.e2e.support.Warmpath;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -18,6 +19,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.util.Base64;
@@ -25,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -151,7 +154,7 @@ class ChartIT {
     assertThat(pods).as("control plane, processor and the chart's test").isEqualTo(3);
   }
 
-  private static Pod podOf(HasMetadata object, String namespace) {
+  private static @Nullable Pod podOf(HasMetadata object, String namespace) {
     return switch (object) {
       case Deployment deployment ->
           new PodBuilder()
@@ -175,46 +178,48 @@ class ChartIT {
         Charts.render(api, "default", "--set", "monitoring.dashboards.enabled=true");
     assertSucceeds(rendered);
 
-    Map<?, ?> configMap =
+    Map<String, Object> configMap =
         Charts.documents(rendered.output()).stream()
             .filter(document -> "ConfigMap".equals(document.get("kind")))
             .findFirst()
             .orElseThrow();
 
-    assertThat(((Map<?, ?>) configMap.get("data")).get("warmpath.json"))
+    assertThat(Tree.text(configMap, "data", "warmpath.json"))
         .isEqualTo(Files.readString(Charts.folder("warmpath").resolve("dashboards/warmpath.json")));
   }
 
   @Test
   void certificates_fit_together_and_carry_the_name_that_gateways_use() throws Exception {
-    Map<String, Secret> secrets = new TreeMap<>();
     String rendered = render("team", "defaults", "--set", "webhook.enabled=true");
+    Map<String, Object> secrets = new TreeMap<>();
     for (HasMetadata object : objects(rendered)) {
       if (object instanceof Secret secret) {
-        secrets.put(secret.getMetadata().getName(), secret);
+        secrets.put(secret.getMetadata().getName(), secret.getData());
       }
     }
 
     assertThat(secrets)
         .containsOnlyKeys(
             "warmpath-webhook-tls", "warmpath-xds-client-tls", "warmpath-xds-server-tls");
-    for (Secret secret : secrets.values()) {
-      X509Certificate authority = certificate(secret, "ca.crt");
-      certificate(secret, "tls.crt").verify(authority.getPublicKey());
+    for (String name : secrets.keySet()) {
+      certificate(secrets, name, "tls.crt")
+          .verify(certificate(secrets, name, "ca.crt").getPublicKey());
     }
-    assertThat(certificate(secrets.get("warmpath-xds-client-tls"), "ca.crt"))
-        .isEqualTo(certificate(secrets.get("warmpath-xds-server-tls"), "ca.crt"));
-    assertThat(certificate(secrets.get("warmpath-xds-server-tls"), "tls.crt"))
-        .satisfies(server ->
-            assertThat(server.getSubjectAlternativeNames().toString())
-                .contains("warmpath-xds.team.svc]", "warmpath-xds.team.svc.cluster.local]"));
+    assertThat(Tree.text(secrets, "warmpath-xds-client-tls", "ca.crt"))
+        .isEqualTo(Tree.text(secrets, "warmpath-xds-server-tls", "ca.crt"));
+    assertThat(
+            certificate(secrets, "warmpath-xds-server-tls", "tls.crt")
+                .getSubjectAlternativeNames()
+                .toString())
+        .contains("warmpath-xds.team.svc]", "warmpath-xds.team.svc.cluster.local]");
     assertThat(rendered)
         .contains("--xds=warmpath-xds.team.svc:18000")
-        .contains("caBundle: " + secrets.get("warmpath-webhook-tls").getData().get("ca.crt"));
+        .contains("caBundle: " + Tree.text(secrets, "warmpath-webhook-tls", "ca.crt"));
   }
 
-  private static X509Certificate certificate(Secret secret, String key) throws Exception {
-    byte[] pem = Base64.getDecoder().decode(secret.getData().get(key));
+  private static X509Certificate certificate(Map<String, Object> secrets, String name, String key)
+      throws CertificateException {
+    byte[] pem = Base64.getDecoder().decode(Tree.text(secrets, name, key));
     return (X509Certificate)
         CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(pem));
   }
@@ -304,15 +309,16 @@ class ChartIT {
   }
 
   private static String versionOf(String deployment, String namespace) {
-    return api.admin()
-        .apps()
-        .deployments()
-        .inNamespace(namespace)
-        .withName(deployment)
-        .get()
-        .getMetadata()
-        .getLabels()
-        .get("app.kubernetes.io/version");
+    return Tree.text(
+        api.admin()
+            .apps()
+            .deployments()
+            .inNamespace(namespace)
+            .withName(deployment)
+            .get()
+            .getMetadata()
+            .getLabels(),
+        "app.kubernetes.io/version");
   }
 
   private static String render(String namespace, String values, String... options)

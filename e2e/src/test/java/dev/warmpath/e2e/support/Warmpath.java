@@ -24,7 +24,7 @@ public final class Warmpath {
   private Warmpath() {}
 
   /** Command line of a subcommand. */
-  static List<String> command(List<String> arguments) {
+  public static List<String> command(List<String> arguments) {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -57,7 +57,8 @@ public final class Warmpath {
     return new Result(process.waitFor(), output);
   }
 
-  private static Path envoy() {
+  /** The Envoy that bin/ scripts find. */
+  public static Path envoy() {
     String given = System.getenv("ENVOY_BIN");
     if (given != null && !given.isEmpty()) {
       return Path.of(given);
