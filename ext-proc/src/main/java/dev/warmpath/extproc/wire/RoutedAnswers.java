@@ -179,9 +179,11 @@ public final class RoutedAnswers {
     } else {
       headers.addSetHeaders(ROUTE_BY_PLAN);
     }
-    if (foreign && !routed.destinations().isEmpty()) {
-      // The endpoint picker protocol wants the list in a header as well; our own Envoy trusts
-      // metadata only.
+    // The endpoint picker protocol wants the list in a header as well; our own Envoy trusts
+    // metadata only, and lets no client send this header.
+    if (foreign && routed.destinations().isEmpty()) {
+      headers.addRemoveHeaders(GatewayNames.DESTINATION_KEY);
+    } else if (foreign) {
       headers.addSetHeaders(
           Headers.set(GatewayNames.DESTINATION_KEY, Metadata.destinations(routed)));
     }

@@ -537,6 +537,27 @@ class DecideStreamTest {
   }
 
   @Test
+  void clientOfAnotherDataPlaneNamesNoEndpointWhereTheDecisionNamesNone() throws Exception {
+    harness.router.onBody =
+        (head, bytes) ->
+            new Decision.Routed(
+                harness.router.start(head.decisionId()),
+                List.of(),
+                List.of("provider/default/x"),
+                List.of(),
+                false,
+                new Decision.ModelNames(Map.of(), 9, 15));
+    Stream stream = harness.foreign();
+
+    stream.send(post(BodySendMode.FULL_DUPLEX_STREAMED)).send(body("{}", true));
+    ProcessingResponse headers = stream.next();
+
+    assertThat(
+            headers.getRequestHeaders().getResponse().getHeaderMutation().getRemoveHeadersList())
+        .contains("x-gateway-destination-endpoint");
+  }
+
+  @Test
   void anotherDataPlaneSendsTheResponseThroughTheSameStream() throws Exception {
     Stream stream = harness.foreign();
     stream.send(post(BodySendMode.FULL_DUPLEX_STREAMED)).send(body("{}", true));
