@@ -108,7 +108,8 @@ public final class ExtProcServer implements AutoCloseable {
       RoutingPipeline pipeline =
           new RoutingPipeline(
               router,
-              (body, head, tenant) -> classifiers.of(body, head.headers(), tenant),
+              (body, head, tenant) ->
+                  classifiers.of(body, head.headers(), head.routeLabels(), tenant),
               decisions,
               InstantSource.system(),
               holding,

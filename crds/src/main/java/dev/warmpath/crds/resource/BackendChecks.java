@@ -6,6 +6,7 @@ import dev.warmpath.crds.v1alpha1.PoolSpec;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -131,16 +132,19 @@ final class BackendChecks {
       List<BackendSpec.Route> routes = backend.spec().routes();
       for (int i = 0; i < routes.size(); i++) {
         List<String> hosts = routes.get(i).hosts();
+        String prefix = routes.get(i).pathPrefix();
+        // A slash at the end changes nothing, nor do capitals in a host.
+        String path = prefix.endsWith("/") ? prefix.substring(0, prefix.length() - 1) : prefix;
         for (String host : hosts.isEmpty() ? List.of("*") : hosts) {
           Resource<BackendSpec> other =
-              first.putIfAbsent(new Prefix(host, routes.get(i).pathPrefix()), backend);
+              first.putIfAbsent(new Prefix(host.toLowerCase(Locale.ROOT), path), backend);
           if (other != null) {
             findings.error(
                 backend,
                 FieldPath.item("spec.routes", i),
                 Reason.AliasClash,
                 host
-                    + routes.get(i).pathPrefix()
+                    + prefix
                     + " already leads to GatewayBackend "
                     + other.namespace()
                     + "/"

@@ -103,6 +103,18 @@ public record BackendSpec(
   @ValidationRule(
       value = "(has(self.hosts) && size(self.hosts) > 0) || self.pathPrefix != '/'",
       message = "a route needs hosts or a pathPrefix other than /")
+  @ValidationRule(
+      value =
+          "!(self.pathPrefix + '/').startsWith('/v1/') && !(self.pathPrefix +"
+              + " '/').startsWith('/health/')",
+      message = "pathPrefix must not begin with /v1 or /health, which are the API's own paths",
+      fieldPath = ".pathPrefix")
+  @ValidationRule(
+      value =
+          "!self.pathPrefix.contains('//') && !(self.pathPrefix + '/').contains('/./') &&"
+              + " !(self.pathPrefix + '/').contains('/../')",
+      message = "pathPrefix must not contain // or a segment that is . or ..",
+      fieldPath = ".pathPrefix")
   public record Route(
       @Size(max = 16)
           @JsonPropertyDescription(

@@ -55,16 +55,23 @@ public final class Classifiers {
         nanoClock);
   }
 
+  /** The labels of a request that came by no operator's route. */
+  public LabelSource of(byte[] body, Map<String, String> headers, Tenant tenant) {
+    return of(body, headers, Map.of(), tenant);
+  }
+
   /**
    * The labels of one request.
    *
    * @param body not to be changed while labels are asked for
    * @param headers lower-case names; the label header counts only for a tenant that may send one
+   * @param ofRoute what the operator's route says, which any label of that header overrules
    */
-  public LabelSource of(byte[] body, Map<String, String> headers, Tenant tenant) {
+  public LabelSource of(
+      byte[] body, Map<String, String> headers, Map<String, String> ofRoute, Tenant tenant) {
     String given = tenant.trustLabelHeader() ? headers.get(GatewayNames.LABELS_HEADER) : null;
     return new RequestLabels(
-        this, new RequestText(body), given == null ? Map.of() : parse(given), nanoClock);
+        this, new RequestText(body), given == null ? Map.of() : parse(given), ofRoute, nanoClock);
   }
 
   /** {@code pii=absent, complexity=simple}; a part that isn't a pair is left out. */

@@ -35,6 +35,8 @@ public record Label(
     WEBHOOK,
     /** The trusted label header of a tenant that may send one. */
     HEADER,
+    /** The operator's route that the request came by. */
+    ROUTE,
     /** Nobody knows that label. */
     NONE
   }

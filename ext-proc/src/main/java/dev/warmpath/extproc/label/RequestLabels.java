@@ -10,13 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The labels of one request. Each is computed at most once, when a policy asks: from the trusted
- * header, else by a built-in classifier, else by a webhook. Confined to one thread at a time; a
- * webhook's answer may arrive on any.
+ * header, else by the operator's route, else by a built-in classifier, else by a webhook. Confined
+ * to one thread at a time; a webhook's answer may arrive on any.
  */
 public final class RequestLabels implements LabelSource {
   private final Classifiers classifiers;
   private final RequestText text;
   private final Map<String, String> trusted;
+  private final Map<String, String> ofRoute;
   private final LongSupplier nanoClock;
   private final Map<String, Label> known = new HashMap<>();
   private final Map<String, CompletableFuture<Label>> onTheirWay = new HashMap<>();
@@ -25,10 +26,12 @@ public final class RequestLabels implements LabelSource {
       Classifiers classifiers,
       RequestText text,
       Map<String, String> trusted,
+      Map<String, String> ofRoute,
       LongSupplier nanoClock) {
     this.classifiers = classifiers;
     this.text = text;
     this.trusted = trusted;
+    this.ofRoute = ofRoute;
     this.nanoClock = nanoClock;
   }
 
@@ -49,6 +52,10 @@ public final class RequestLabels implements LabelSource {
     String given = trusted.get(key);
     if (given != null) {
       return new Label(given, Source.HEADER, List.of(), null, 0);
+    }
+    String byRoute = ofRoute.get(key);
+    if (byRoute != null) {
+      return new Label(byRoute, Source.ROUTE, List.of(), null, 0);
     }
     Classifier classifier = classifiers.builtIn(key);
     if (classifier != null) {

@@ -6,8 +6,10 @@ import org.jspecify.annotations.Nullable;
  * A request as routing needs it: a few fields, where they stand in the body, and the fingerprint of
  * the prompt. Holds the body only for the length of the call that reads it.
  *
- * @param model the requested name
- * @param modelSpan where the name stands, quotes included
+ * @param model the requested name, or the default of the route
+ * @param modelSpan where the name stands, quotes included; where the body has no name, the null
+ *     that stands there, or the empty span behind the opening brace
+ * @param modelNamed the body itself names the model
  * @param streamOptions what the client said about usage in the stream, and where
  * @param maxTokens the client's limit on the answer, or null
  * @param tools whether tool definitions are given
@@ -20,6 +22,7 @@ public record InferenceRequest(
     Operation operation,
     String model,
     Span modelSpan,
+    boolean modelNamed,
     boolean stream,
     StreamOptions streamOptions,
     @Nullable Integer maxTokens,

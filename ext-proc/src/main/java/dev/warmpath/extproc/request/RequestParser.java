@@ -19,8 +19,17 @@ public final class RequestParser {
 
   /** Reads the body of an operation. */
   public static ParsedBody parse(Operation operation, byte[] body) {
+    return parse(operation, body, null);
+  }
+
+  /**
+   * Reads the body of an operation.
+   *
+   * @param defaultModel of a body that names none; null where it has to name one
+   */
+  public static ParsedBody parse(Operation operation, byte[] body, @Nullable String defaultModel) {
     try {
-      return new ParsedBody.Parsed(new Reading(operation, body).request());
+      return new ParsedBody.Parsed(new Reading(operation, body, defaultModel).request());
     } catch (MalformedBody malformed) {
       return new ParsedBody.Malformed(malformed.code(), malformed.text(), malformed.param());
     }
@@ -70,22 +79,29 @@ public final class RequestParser {
     private final Operation operation;
     private final JsonScanner scanner;
     private final EnumMap<Field, Span> spans = new EnumMap<>(Field.class);
+    private final @Nullable String defaultModel;
     private int insertAt;
 
-    Reading(Operation operation, byte[] body) {
+    Reading(Operation operation, byte[] body, @Nullable String defaultModel) {
       this.operation = operation;
+      this.defaultModel = defaultModel;
       this.scanner = new JsonScanner(body, body.length);
     }
 
     InferenceRequest request() {
       findFields();
       Span modelSpan = span(Field.MODEL);
-      if (modelSpan == null) {
+      boolean named = modelSpan != null;
+      String model = modelSpan == null ? defaultModel : string(Field.MODEL, modelSpan);
+      if (model == null) {
         throw new MalformedBody("missing_model", "Field 'model' is required.", "model");
       }
-      String model = string(Field.MODEL, modelSpan);
       if (model.isEmpty()) {
         throw new MalformedBody("missing_model", "Field 'model' is empty.", "model");
+      }
+      if (modelSpan == null) {
+        // Over a null, which must not stay beside it; else behind the opening brace.
+        modelSpan = spans.getOrDefault(Field.MODEL, new Span(insertAt, insertAt));
       }
       boolean stream = bool(Field.STREAM);
       Span salt = span(Field.CACHE_SALT);
@@ -101,6 +117,7 @@ public final class RequestParser {
           operation,
           model,
           modelSpan,
+          named,
           stream,
           streamOptions(stream),
           maxTokens(),

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 record BodyEdits(
     List<BodyEdit> edits, boolean asksForUsage, Decision.@Nullable ModelNames modelNames) {
+  private static final String MODEL = "\"model\":";
   private static final String USAGE = "\"include_usage\":true";
 
   static BodyEdits of(InferenceRequest request, List<Target> targets) {
@@ -24,7 +25,15 @@ record BodyEdits(
     String upstreamModel = targets.getFirst().upstreamModel();
     Span model = request.modelSpan();
     int literalLength = model.end() - model.start();
-    if (!upstreamModel.equals(request.model())) {
+    int before = 0;
+    if (!request.modelNamed() && model.start() == model.end()) {
+      // Other fields follow: without a prompt the body would not have been understood.
+      before = MODEL.length();
+      BodyEdit edit =
+          replace(model.start(), model.end(), MODEL + JsonText.quote(upstreamModel) + ",");
+      literalLength = edit.replacement().length - before - 1;
+      edits.add(edit);
+    } else if (!request.modelNamed() || !upstreamModel.equals(request.model())) {
       BodyEdit edit = replace(model.start(), model.end(), JsonText.quote(upstreamModel));
       literalLength = edit.replacement().length;
       edits.add(edit);
@@ -38,7 +47,7 @@ record BodyEdits(
         usage != null && usage.start() < model.start()
             ? usage.replacement().length - (usage.end() - usage.start())
             : 0;
-    int start = model.start() + shift;
+    int start = model.start() + shift + before;
     return new BodyEdits(
         List.copyOf(edits),
         usage != null,

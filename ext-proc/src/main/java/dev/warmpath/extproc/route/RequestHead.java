@@ -2,6 +2,7 @@ package dev.warmpath.extproc.route;
 
 import dev.warmpath.extproc.tenant.VerifiedIdentity;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The request headers that a decision may look at.
@@ -15,6 +16,8 @@ import java.util.Map;
  * @param headers lower-case names; holds credentials, so never logged
  * @param arrivalNanos when the headers reached the processor, on the injected nanosecond clock
  * @param identity what Envoy has verified about the caller (token claims, trusted mesh identity)
+ * @param route the operator's route that it came by, whose prefix {@code path} no longer has; null
+ *     for the API's own paths
  */
 public record RequestHead(
     String decisionId,
@@ -24,7 +27,21 @@ public record RequestHead(
     String query,
     Map<String, String> headers,
     long arrivalNanos,
-    VerifiedIdentity identity) {
+    VerifiedIdentity identity,
+    @Nullable OperatorRoute route) {
+
+  /** A head as it arrives. */
+  public RequestHead(
+      String decisionId,
+      String requestId,
+      String method,
+      String path,
+      String query,
+      Map<String, String> headers,
+      long arrivalNanos,
+      VerifiedIdentity identity) {
+    this(decisionId, requestId, method, path, query, headers, arrivalNanos, identity, null);
+  }
 
   /** A head of which Envoy has verified nothing. */
   public RequestHead(
@@ -36,5 +53,24 @@ public record RequestHead(
       Map<String, String> headers,
       long arrivalNanos) {
     this(decisionId, requestId, method, path, query, headers, arrivalNanos, VerifiedIdentity.NONE);
+  }
+
+  /** The same, by that route. */
+  RequestHead via(OperatorRoute by) {
+    return new RequestHead(
+        decisionId,
+        requestId,
+        method,
+        by.stripped(path),
+        query,
+        headers,
+        arrivalNanos,
+        identity,
+        by);
+  }
+
+  /** Labels that the route gives; none without a route. */
+  public Map<String, String> routeLabels() {
+    return route == null ? Map.of() : route.labels();
   }
 }

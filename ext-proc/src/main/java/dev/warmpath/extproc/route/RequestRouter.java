@@ -6,6 +6,11 @@ import org.jspecify.annotations.Nullable;
 /** Decides requests. Thread-safe; called on the decision threads; never blocks on I/O. */
 public interface RequestRouter {
 
+  /** The head with the operator's route that it came by, where there is one. */
+  default RequestHead arrived(RequestHead head) {
+    return head;
+  }
+
   /**
    * Decides from the headers alone where that is possible (unknown path, wrong method, no valid
    * key, model list).

@@ -89,6 +89,11 @@ public final class RoutingPipeline implements RequestRouter {
   }
 
   @Override
+  public RequestHead arrived(RequestHead head) {
+    return router.snapshot().routes().applied(head);
+  }
+
+  @Override
   public @Nullable Decision routeHead(RequestHead head) {
     Operation operation = operation(head.path());
     if (operation != null) {
@@ -133,7 +138,10 @@ public final class RoutingPipeline implements RequestRouter {
     if (refused != null) {
       return reject(head, refused);
     }
-    List<String> names = snapshot.policies().models(((Identification.Identified) who).tenant());
+    List<String> names =
+        snapshot.policies().models(((Identification.Identified) who).tenant()).stream()
+            .filter(name -> isOpen(head, name))
+            .toList();
     if (head.path().equals(MODELS)) {
       return dialect == Dialect.OPENAI
           ? ModelList.openAiList(names)
@@ -146,6 +154,12 @@ public final class RoutingPipeline implements RequestRouter {
     return dialect == Dialect.OPENAI
         ? ModelList.openAiModel(wanted)
         : ModelList.anthropicModel(wanted);
+  }
+
+  /** A route leads to the models of its backend alone. */
+  private static boolean isOpen(RequestHead head, String model) {
+    OperatorRoute route = head.route();
+    return route == null || route.models().contains(model);
   }
 
   /** Names with a slash arrive as %2F; a plus is a plus in a path. */
@@ -197,12 +211,17 @@ public final class RoutingPipeline implements RequestRouter {
     }
     Tenant tenant = ((Identification.Identified) who).tenant();
     trace.tenant(tenant.toString());
-    return switch (RequestParser.parse(operation, body)) {
+    OperatorRoute route = head.route();
+    String defaultModel = route == null ? null : route.defaultModel();
+    return switch (RequestParser.parse(operation, body, defaultModel)) {
       case ParsedBody.Malformed malformed ->
           new Decision.Rejected(Refusals.malformed(dialect, malformed));
       case ParsedBody.Parsed parsed -> {
         trace.request(parsed.request());
         InferenceRequest request = parsed.request();
+        if (!isOpen(head, request.model())) {
+          yield new Decision.Rejected(Refusals.unknownModel(dialect, request.model()));
+        }
         yield settle(
             new Asked(
                 head,

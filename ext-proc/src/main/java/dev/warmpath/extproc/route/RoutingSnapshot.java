@@ -26,7 +26,8 @@ public record RoutingSnapshot(
     PolicySnapshot policies,
     List<ServedWorker> workers,
     Map<String, ServedPool> pools,
-    Map<String, ServedProvider> providers) {
+    Map<String, ServedProvider> providers,
+    OperatorRoutes routes) {
 
   public RoutingSnapshot {
     workers = List.copyOf(workers);
@@ -87,7 +88,8 @@ public record RoutingSnapshot(
         PolicySnapshot.compile(configuration, wallClock),
         workers,
         pools,
-        providers);
+        providers,
+        OperatorRoutes.compile(configuration));
   }
 
   private static String endpoint(String address, int port) {

@@ -144,7 +144,11 @@ final class DecideExchange implements Exchange {
       return;
     }
     RequestHead head =
-        RequestHeads.read(message, context.decisionIds().get(), context.nanoClock().getAsLong());
+        context
+            .router()
+            .arrived(
+                RequestHeads.read(
+                    message, context.decisionIds().get(), context.nanoClock().getAsLong()));
     responseMode = BodyMode.ofResponse(message);
     boolean bodiless = message.getRequestHeaders().getEndOfStream();
     BodyMode mode = bodiless ? BodyMode.NONE : BodyMode.ofRequest(message);

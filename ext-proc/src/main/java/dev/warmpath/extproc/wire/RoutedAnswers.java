@@ -71,7 +71,7 @@ public final class RoutedAnswers {
             HeadersResponse.newBuilder()
                 .setResponse(
                     CommonResponse.newBuilder()
-                        .setHeaderMutation(mutations(routed, foreign))
+                        .setHeaderMutation(mutations(head, routed, foreign))
                         .setClearRouteCache(true)))
         .setDynamicMetadata(Metadata.ofRouted(head.decisionId(), routed))
         .build();
@@ -80,7 +80,7 @@ public final class RoutedAnswers {
   /** Answers the one body message of BUFFERED. */
   public static ProcessingResponse forBufferedBody(
       RequestHead head, Decision.Routed routed, byte[] body, boolean foreign) {
-    HeaderMutation.Builder headers = mutations(routed, foreign);
+    HeaderMutation.Builder headers = mutations(head, routed, foreign);
     CommonResponse.Builder common = CommonResponse.newBuilder().setClearRouteCache(true);
     if (!routed.edits().isEmpty()) {
       ByteString edited = EditedBody.apply(body, routed.edits());
@@ -168,7 +168,8 @@ public final class RoutedAnswers {
         .build();
   }
 
-  private static HeaderMutation.Builder mutations(Decision.Routed routed, boolean foreign) {
+  private static HeaderMutation.Builder mutations(
+      RequestHead head, Decision.Routed routed, boolean foreign) {
     HeaderMutation.Builder headers = HeaderMutation.newBuilder();
     // What a tenant told the gateway about its prompt is not for upstreams.
     headers.addRemoveHeaders(GatewayNames.LABELS_HEADER);
@@ -178,6 +179,11 @@ public final class RoutedAnswers {
           .addSetHeaders(ROUTE_BY_CLUSTER);
     } else {
       headers.addSetHeaders(ROUTE_BY_PLAN);
+    }
+    if (head.route() != null) {
+      headers.addSetHeaders(
+          Headers.set(
+              ":path", head.query().isEmpty() ? head.path() : head.path() + "?" + head.query()));
     }
     // The endpoint picker protocol wants the list in a header as well; our own Envoy trusts
     // metadata only, and lets no client send this header.
