@@ -191,7 +191,7 @@ class WebhookIT {
       String message = review(server, object, "null").path("status").path("message").asString();
 
       Warmpath.Result command = Warmpath.run("validate", "-f", file.toString());
-      for (String sentence : message.split("; ")) {
+      for (String sentence : message.split("; ", -1)) {
         assertThat(command.output()).contains(sentence);
       }
       assertThat(message).contains("spec.pol: there is no such field; did you mean pool?");
