@@ -57,8 +57,6 @@ class KubernetesE2E {
 
   private static final String KEYS = "team-keys";
   private static final String PROVIDER = "provider-keys";
-  private static final String POOLS =
-      "inference.warmpath.dev/v1alpha1/namespaces/%s/inferencepools";
 
   private static KubeNamespace namespace;
 
@@ -349,7 +347,10 @@ class KubernetesE2E {
 
   /** What a watch of the pools from that version is answered. */
   private static String watch(String resourceVersion) throws IOException, InterruptedException {
-    return namespace.api().watch(POOLS.formatted(namespace.name()), resourceVersion);
+    return namespace.api().watch(
+            "inference.warmpath.dev/v1alpha1/namespaces/%s/inferencepools"
+                .formatted(namespace.name()),
+            resourceVersion);
   }
 
   /** Endpoints of a pool in Envoy, each address once. */

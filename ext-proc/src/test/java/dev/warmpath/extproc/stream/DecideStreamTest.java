@@ -552,8 +552,7 @@ class DecideStreamTest {
     stream.send(post(BodySendMode.FULL_DUPLEX_STREAMED)).send(body("{}", true));
     ProcessingResponse headers = stream.next();
 
-    assertThat(
-            headers.getRequestHeaders().getResponse().getHeaderMutation().getRemoveHeadersList())
+    assertThat(headers.getRequestHeaders().getResponse().getHeaderMutation().getRemoveHeadersList())
         .contains("x-gateway-destination-endpoint");
   }
 
