@@ -164,8 +164,10 @@ public final class ControlPlaneBenchmark implements Callable<Integer> {
     summary.put("pushes", pushes.size());
     summary.put("resourcesMax", pushes.stream().mapToDouble(Push::resources).max().orElseThrow());
     summary.put("kilobytesMax", pushes.stream().mapToDouble(Push::kilobytes).max().orElseThrow());
+    summary.put("envoyFirstMs", pushes.getFirst().envoyMs());
     double[] envoy = pushes.stream().mapToDouble(Push::envoyMs).sorted().toArray();
     summary.put("envoyMedianMs", envoy[envoy.length / 2]);
+    summary.put("envoyP90Ms", envoy[envoy.length * 9 / 10]);
     summary.put("envoyMaxMs", envoy[envoy.length - 1]);
     double[] processor = pushes.stream().mapToDouble(Push::processorMs).sorted().toArray();
     summary.put("processorMedianMs", processor[processor.length / 2]);
