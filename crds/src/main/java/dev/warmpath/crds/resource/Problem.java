@@ -35,6 +35,12 @@ public record Problem(
   /** A problem of a field of a resource that was read. */
   public static Problem of(
       Severity severity, Resource<?> resource, String field, Reason reason, String message) {
+    return of(severity, resource, field, reason.name(), message);
+  }
+
+  /** The same, with a reason of the reporter's own. */
+  public static Problem of(
+      Severity severity, Resource<?> resource, String field, String reason, String message) {
     return new Problem(
         severity,
         resource.source().file(),
@@ -43,7 +49,7 @@ public record Problem(
         resource.namespace(),
         resource.name(),
         field,
-        reason.name(),
+        reason,
         message);
   }
 

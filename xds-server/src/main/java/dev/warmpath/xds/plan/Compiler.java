@@ -192,7 +192,7 @@ final class Compiler {
         String value = secretValues.value(tenant.namespace(), reference.name(), reference.key());
         if (value == null) {
           problems.add(
-              problem(
+              Problem.of(
                   Problem.Severity.ERROR,
                   tenant,
                   field,
@@ -210,7 +210,7 @@ final class Compiler {
           hashes.add(hash);
         } else if (!owner.key().equals(tenant.key())) {
           problems.add(
-              problem(
+              Problem.of(
                   Problem.Severity.ERROR,
                   tenant,
                   field,
@@ -231,7 +231,7 @@ final class Compiler {
   private Problem notFound(Resource<?> resource, String field, Resource.Key target) {
     boolean there = written.contains(target) || resources.get(target) != null;
     Reason reason = there ? Reason.ReferenceInvalid : Reason.ReferenceNotFound;
-    return problem(
+    return Problem.of(
         Problem.Severity.ERROR,
         resource,
         field,
@@ -239,24 +239,6 @@ final class Compiler {
         there
             ? target + " can't be used; see its own problems"
             : "there is no " + target.kind() + " " + target.name());
-  }
-
-  static Problem problem(
-      Problem.Severity severity,
-      Resource<?> resource,
-      String field,
-      String reason,
-      String message) {
-    return new Problem(
-        severity,
-        resource.source().file(),
-        resource.source().lineOf(field),
-        resource.kind(),
-        resource.namespace(),
-        resource.name(),
-        field,
-        reason,
-        message);
   }
 
   private static String sha256(String value) {

@@ -164,7 +164,7 @@ final class ProviderPlan {
   }
 
   private void error(String field, String reason, String message) {
-    problems.add(Compiler.problem(Problem.Severity.ERROR, resource, field, reason, message));
+    problems.add(Problem.of(Problem.Severity.ERROR, resource, field, reason, message));
   }
 
   private static boolean isLoopback(String host) {
