@@ -32,6 +32,8 @@ class TenantsE2E {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String RED_KEY = "sk-red-0123456789";
+  private static final String GREEN_KEY = "sk-green-0123456789";
+  private static final String GREY_KEY = "sk-grey-0123456789";
   private static final String BLUE_KEY = "sk-blue-0123456789";
 
   private static ScriptedWorker worker;
@@ -51,9 +53,26 @@ class TenantsE2E {
                 .poolBackend("secret", "tiny", "secret-model")
                 .write("secrets/red/key", RED_KEY + "\n")
                 .write("secrets/blue/key", BLUE_KEY)
+                .write("secrets/green/key", GREEN_KEY)
+                .write("secrets/grey/key", GREY_KEY)
+                .write("tenant-green.yaml", limited("green", "requestsPerMinute: 4"))
+                .write("tenant-grey.yaml", limited("grey", "concurrentRequests: 1"))
                 .tenant("red", "red", "key", "*")
                 .tenant("blue", "blue", "key", "tiny"));
     gateway = stack.gateway();
+  }
+
+  private static String limited(String name, String limits) {
+    return """
+    apiVersion: inference.warmpath.dev/v1alpha1
+    kind: InferenceTenant
+    metadata: {name: NAME}
+    spec:
+      apiKeys: [{secret: {name: NAME, key: key}}]
+      limits: {LIMITS}
+    """
+        .replace("NAME", name)
+        .replace("LIMITS", limits);
   }
 
   @AfterAll
@@ -146,6 +165,39 @@ class TenantsE2E {
     await("and back")
         .atMost(PATIENCE)
         .until(() -> call("/v1/chat/completions", "tiny", bearer(BLUE_KEY)).status() == 200);
+  }
+
+  @Test
+  void what_is_above_the_rate_is_429_in_the_dialect() throws IOException {
+    int served = 0;
+    for (int i = 0; i < 12; i++) {
+      for (String path : List.of("/v1/chat/completions", "/v1/messages")) {
+        WireResponse response = call(path, "tiny", bearer(GREEN_KEY));
+        if (response.status() == 200) {
+          served++;
+          continue;
+        }
+        assertThat(response.status()).as(response.toString()).isEqualTo(429);
+        assertThat(response.header("retry-after")).matches("[1-9][0-9]?");
+        assertThat(Errors.assertShape(Errors.Shape.of(path), response).path("type").asString(""))
+            .isEqualTo("rate_limit_error");
+        assertThat(response.text()).contains("'green' has used its 4 requests a minute");
+      }
+    }
+    // A slow run may see one come back every fifteen seconds.
+    assertThat(served).isBetween(4, 12);
+    assertThat(call("/v1/chat/completions", "tiny", bearer(RED_KEY)).status()).isEqualTo(200);
+  }
+
+  @Test
+  void a_place_comes_back_when_a_request_ends_or_is_refused() throws IOException {
+    for (int i = 0; i < 5; i++) {
+      await("a place")
+          .atMost(PATIENCE)
+          .until(() -> call("/v1/chat/completions", "tiny", bearer(GREY_KEY)).status() == 200);
+      assertThat(call("/v1/chat/completions", "absent-model", bearer(GREY_KEY)).status())
+          .isIn(404, 429);
+    }
   }
 
   @Test

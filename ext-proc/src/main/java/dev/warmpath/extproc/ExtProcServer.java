@@ -10,6 +10,7 @@ import dev.warmpath.extproc.candidate.WorkerId;
 import dev.warmpath.extproc.config.ConfigurationState;
 import dev.warmpath.extproc.config.LastGoodFile;
 import dev.warmpath.extproc.config.RoutingConfigClient;
+import dev.warmpath.extproc.inflight.InFlightRequest;
 import dev.warmpath.extproc.kvevents.EventCounts;
 import dev.warmpath.extproc.kvevents.KvEventSubscriber;
 import dev.warmpath.extproc.label.Classifiers;
@@ -34,6 +35,7 @@ import dev.warmpath.extproc.stream.ExtProcService;
 import dev.warmpath.extproc.stream.StreamContext;
 import dev.warmpath.extproc.telemetry.GatewayMetrics;
 import dev.warmpath.extproc.telemetry.MetricNames;
+import dev.warmpath.extproc.tenant.TenantLimits;
 import dev.warmpath.extproc.warmup.WarmUpServer;
 import io.grpc.ManagedChannel;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
@@ -53,6 +55,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -98,7 +101,11 @@ public final class ExtProcServer implements AutoCloseable {
               nanoClock,
               InstantSource.system(),
               new SplittableRandom());
-      router.observe(metrics);
+      TenantLimits limits = new TenantLimits(nanoClock);
+      router.observe(summary -> {
+        metrics.ended(summary);
+        limits.ended(summary.decisionId(), generated(summary.usage()));
+      });
       DecisionLog decisions = new DecisionLog(DECISIONS_REMEMBERED);
       Classifiers classifiers =
           Classifiers.builtInAnd(
@@ -113,7 +120,8 @@ public final class ExtProcServer implements AutoCloseable {
               decisions,
               InstantSource.system(),
               holding,
-              metrics);
+              metrics,
+              limits);
       tokenizers = new Tokenizers(scheduler("tokenizers"));
       pipeline.tokenizers(tokenizers);
       tokenizers.onChange(router::tokenizersChanged);
@@ -191,6 +199,14 @@ public final class ExtProcServer implements AutoCloseable {
     router.apply(configuration, version);
     tokenizers.configure(configuration);
     router.tokenizersChanged();
+    for (RoutingConfiguration.Tenant tenant : configuration.tenants()) {
+      if (tenant.spec().budget() != null) {
+        LOG.warn(
+            "tenant {}/{} has a budget, which is not enforced yet",
+            tenant.id().namespace(),
+            tenant.id().name());
+      }
+    }
     scraper.configure(configuration);
     events.configure(configuration);
     readiness.configured();
@@ -296,6 +312,11 @@ public final class ExtProcServer implements AutoCloseable {
     metrics.counter(MetricNames.LEASES_LEAKED, router.ledger()::leaked);
     metrics.workers(() -> router.workers().stream().map(ExtProcServer::row).toList());
     closing(metrics.observeGarbageCollection());
+  }
+
+  private static long generated(InFlightRequest.@Nullable Usage usage) {
+    Integer tokens = usage == null ? null : usage.completionTokens();
+    return tokens == null ? 0 : tokens;
   }
 
   private static GatewayMetrics.WorkerRow row(WorkerStatus worker) {

@@ -19,6 +19,7 @@ public interface RequestObserver {
    * @param usage null where the upstream reported none
    */
   record Summary(
+      String decisionId,
       String cluster,
       String upstreamModel,
       boolean external,

@@ -3,6 +3,8 @@ package dev.warmpath.extproc.route;
 import dev.warmpath.extproc.request.Dialect;
 import dev.warmpath.extproc.request.ParsedBody;
 import dev.warmpath.extproc.tenant.Identification;
+import dev.warmpath.extproc.tenant.Tenant;
+import dev.warmpath.extproc.tenant.TenantLimits;
 import org.jspecify.annotations.Nullable;
 
 /** The errors that the gateway answers by itself; docs/errors.md lists their codes. */
@@ -81,6 +83,17 @@ final class Refusals {
         "Too many requests wait for this model already; try again later.",
         null,
         retryAfterSeconds,
+        true);
+  }
+
+  static ApiError limited(Dialect dialect, Tenant tenant, TenantLimits.Reached reached) {
+    return new ApiError(
+        dialect,
+        429,
+        "rate_limited",
+        "Tenant '" + tenant.name() + "' " + reached.what() + "; try again later.",
+        null,
+        reached.retryAfterSeconds(),
         true);
   }
 

@@ -16,6 +16,7 @@ import dev.warmpath.extproc.request.ParsedBody;
 import dev.warmpath.extproc.request.RequestParser;
 import dev.warmpath.extproc.tenant.Identification;
 import dev.warmpath.extproc.tenant.Tenant;
+import dev.warmpath.extproc.tenant.TenantLimits;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
@@ -56,17 +57,19 @@ public final class RoutingPipeline implements RequestRouter {
   private final @Nullable Holding holding;
   private volatile @Nullable Tokenizers tokenizers;
   private final PolicyObserver observer;
+  private final TenantLimits limits;
 
   /** A pipeline in which nothing waits: what can't be decided at once is refused. */
   public RoutingPipeline(
       PoolRouter router, Labels labels, DecisionLog log, InstantSource wallClock) {
-    this(router, labels, log, wallClock, null, trace -> {});
+    this(router, labels, log, wallClock, null, trace -> {}, new TenantLimits(router.nanoClock));
   }
 
   /**
    * @param wallClock for records only; decisions use the router's clock
    * @param holding where requests wait for capacity or a label; null where none may
    * @param observer counts what policies did
+   * @param limits told of every request; the ends of routed ones are the caller's to tell
    */
   public RoutingPipeline(
       PoolRouter router,
@@ -74,7 +77,9 @@ public final class RoutingPipeline implements RequestRouter {
       DecisionLog log,
       InstantSource wallClock,
       @Nullable Holding holding,
-      PolicyObserver observer) {
+      PolicyObserver observer,
+      TenantLimits limits) {
+    this.limits = limits;
     this.holding = holding;
     this.observer = observer;
     this.router = router;
@@ -181,7 +186,14 @@ public final class RoutingPipeline implements RequestRouter {
     trace.took(router.nanoClock.getAsLong() - start);
     if (decision instanceof Decision.Deferred deferred) {
       return new Decision.Deferred(
-          deferred.decision().thenApply(late -> recorded(head, late, trace)),
+          deferred
+              .decision()
+              .whenComplete((late, failure) -> {
+                if (failure != null) {
+                  limits.ended(head.decisionId(), 0);
+                }
+              })
+              .thenApply(late -> recorded(head, late, trace)),
           deferred.maxWaitNanos(),
           deferred.clientGone());
     }
@@ -191,6 +203,7 @@ public final class RoutingPipeline implements RequestRouter {
   private Decision recorded(RequestHead head, Decision decision, DecisionTrace trace) {
     if (decision instanceof Decision.Rejected rejected) {
       trace.refused(rejected.error());
+      limits.ended(head.decisionId(), 0);
     }
     observer.planned(trace.policy());
     log.add(head.decisionId(), trace::record);
@@ -221,6 +234,14 @@ public final class RoutingPipeline implements RequestRouter {
         InferenceRequest request = parsed.request();
         if (!isOpen(head, request.model())) {
           yield new Decision.Rejected(Refusals.unknownModel(dialect, request.model()));
+        }
+        TenantLimits.Reached reached =
+            limits.admit(
+                head.decisionId(),
+                tenant,
+                router.promptTokens(request.fingerprint(), request.model()));
+        if (reached != null) {
+          yield new Decision.Rejected(Refusals.limited(dialect, tenant, reached));
         }
         yield settle(
             new Asked(

@@ -324,6 +324,7 @@ final class TrackedRequest implements InFlightRequest {
 
   private RequestObserver.Summary summary() {
     return new RequestObserver.Summary(
+        decisionId,
         current.target().clusterName(),
         current.target().upstreamModel(),
         current.slot() == null,

@@ -19,6 +19,7 @@ import dev.warmpath.extproc.label.Label;
 import dev.warmpath.extproc.label.PiiClassifier;
 import dev.warmpath.extproc.label.RequestText;
 import dev.warmpath.extproc.queue.WaitingRoom;
+import dev.warmpath.extproc.tenant.TenantLimits;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -245,7 +246,8 @@ class PolicyPathTest {
             holding,
             trace ->
                 matched.add(
-                    trace.matched().stream().map(id -> Long.toString(id.generation())).toList()));
+                    trace.matched().stream().map(id -> Long.toString(id.generation())).toList()),
+            new TenantLimits(clock::get));
     router.apply(configuration(List.of(piiStaysLocal(), burst()), 0), "v0");
     gauges(0, 0.1);
     CompletableFuture<Void> changes =
@@ -279,7 +281,8 @@ class PolicyPathTest {
         new DecisionLog(64),
         InstantSource.system(),
         holding,
-        trace -> {});
+        trace -> {},
+        new TenantLimits(clock::get));
   }
 
   private Decision ask(RoutingPipeline pipeline, String request) {
