@@ -347,7 +347,9 @@ class KubernetesE2E {
 
   /** What a watch of the pools from that version is answered. */
   private static String watch(String resourceVersion) throws IOException, InterruptedException {
-    return namespace.api().watch(
+    return namespace
+        .api()
+        .watch(
             "inference.warmpath.dev/v1alpha1/namespaces/%s/inferencepools"
                 .formatted(namespace.name()),
             resourceVersion);

@@ -46,16 +46,22 @@ class KubernetesReplicasE2E {
     private final InetSocketAddress admin = loopback();
     private ManagedProcess process;
 
-    Replica(String name) {
+    Replica(String name) throws IOException {
       this.name = name;
+      process = startProcess();
     }
 
     void start() throws IOException {
-      process = stack.startReplica(name, xds, admin);
+      process = startProcess();
+    }
+
+    private ManagedProcess startProcess() throws IOException {
+      ManagedProcess started = stack.startReplica(name, xds, admin);
       await(name + " is ready")
           .atMost(PATIENCE)
           .ignoreExceptions()
           .until(() -> WireClient.get(admin, "/readyz").status() == 200);
+      return started;
     }
 
     boolean isLeader() throws IOException {
@@ -92,7 +98,6 @@ class KubernetesReplicasE2E {
     for (String name : List.of("xds-a", "xds-b")) {
       Replica replica = new Replica(name);
       replicas.add(replica);
-      replica.start();
     }
     await("a leader").atMost(PATIENCE).until(() -> leaders().size() == 1);
     service.targets(replicas.get(0).xds, replicas.get(1).xds);
