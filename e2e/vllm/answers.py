@@ -48,7 +48,7 @@ def ask(url):
             if event.type == "response.output_text.delta"
         ],
         "messages": lambda: message(
-            claude.messages.create(model=MODEL, max_tokens=12, messages=CHAT[1:], system="Be brief.", temperature=0)
+            claude.messages.create(model=MODEL, max_tokens=12, messages=CHAT[1:], system="Be brief.", extra_body={"temperature": 0})
         ),
         "messages, stream": lambda: streamed_message(claude),
     }
@@ -95,6 +95,6 @@ def message(answer):
 
 def streamed_message(client):
     with client.messages.stream(
-        model=MODEL, max_tokens=12, messages=CHAT[1:], system="Be brief.", temperature=0
+        model=MODEL, max_tokens=12, messages=CHAT[1:], system="Be brief.", extra_body={"temperature": 0}
     ) as stream:
         return message(stream.get_final_message())

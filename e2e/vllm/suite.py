@@ -7,6 +7,8 @@ Run by bin/test --real-vllm. Prints a table, writes it to RESULT_FILE, and ends 
 
 import argparse
 import datetime
+import http.client
+import json
 import os
 import pathlib
 import platform
@@ -21,7 +23,6 @@ import threading
 import time
 
 import answers
-import httpx
 from gateway import BLOCK, MODEL, ROOT, Gateway, Worker
 
 PREFIXES, PREFIX_TOKENS, REQUESTS, IN_FLIGHT = 9, 6000, 54, 3
@@ -35,11 +36,10 @@ def text(tokens, seed):
 
 
 class Client:
-    """Streams chats and keeps what was seen of them."""
+    """Streams chats over one connection and keeps what was seen of them."""
 
     def __init__(self, url):
-        self.url = url
-        self.http = httpx.Client(timeout=300, trust_env=False)
+        self.http = http.client.HTTPConnection(url.removeprefix("http://"), timeout=300)
 
     def chat(self, prompt, tokens=4):
         body = {
@@ -47,21 +47,22 @@ class Client:
             "messages": [{"role": "user", "content": prompt}],
         }  # fmt: skip
         begin, first, usage = time.time(), None, None
-        with self.http.stream("POST", self.url + "/v1/chat/completions", json=body) as answer:
-            if answer.status_code != 200:
-                raise RuntimeError(f"status {answer.status_code}: {answer.read()[:300]}")
-            for line in answer.iter_lines():
-                if line.startswith("data: {"):
-                    first = first or time.time() - begin
-                    if '"error"' in line:
-                        raise RuntimeError(line)
-                    usage = __import__("json").loads(line[6:]).get("usage") or usage
-            decision = answer.headers.get("x-warmpath-decision")
+        self.http.request("POST", "/v1/chat/completions", json.dumps(body), {"content-type": "application/json"})
+        answer = self.http.getresponse()
+        if answer.status != 200:
+            raise RuntimeError(f"status {answer.status}: {answer.read()[:300]}")
+        while line := answer.readline():
+            if line.startswith(b"data: {"):
+                first = first or time.time() - begin
+                event = json.loads(line[6:])
+                if "error" in event:
+                    raise RuntimeError(str(event))
+                usage = event.get("usage") or usage
         return {
             "ttft": first,
             "prompt": usage["prompt_tokens"],
             "cached": (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
-            "decision": decision,
+            "decision": answer.headers.get("x-warmpath-decision"),
         }
 
 

@@ -24,6 +24,7 @@ final class WorkerChecks {
     }
     for (Resource<WorkerSetSpec> set : findings.resources().workerSets()) {
       checkAddresses(set);
+      checkEvents(set);
       if (!used.contains(set.key())) {
         findings.warning(
             set, "metadata.name", Reason.UnusedResource, "no InferencePool uses this worker set");
@@ -37,6 +38,7 @@ final class WorkerChecks {
         pool, "spec.workerSets", refs.stream().map(LocalRef::name).toList(), ".name", "worker set");
     Map<String, String> setByAddress = new HashMap<>();
     Set<String> seen = new HashSet<>();
+    boolean events = false;
     for (int i = 0; i < refs.size(); i++) {
       String name = refs.get(i).name();
       String field = FieldPath.item("spec.workerSets", i) + ".name";
@@ -46,8 +48,27 @@ final class WorkerChecks {
       Resource<WorkerSetSpec> set = findings.resources().workerSet(pool.namespace(), name);
       if (set != null && seen.add(name)) {
         used.add(set.key());
+        events |= set.spec().kvEvents().mode() == WorkerSetSpec.KvEvents.Mode.ZMQ;
         checkShared(pool, field, set, setByAddress);
       }
+    }
+    if (pool.spec().tokenizer() != null && !events) {
+      findings.warning(
+          pool,
+          "spec.tokenizer",
+          Reason.UnusedResource,
+          "no worker set of this pool has kvEvents.mode ZMQ, without which a tokenizer is of no use");
+    }
+  }
+
+  private void checkEvents(Resource<WorkerSetSpec> set) {
+    if (set.spec().kvEvents().mode() == WorkerSetSpec.KvEvents.Mode.ZMQ
+        && set.spec().engine() == WorkerSetSpec.Engine.OpenAICompatible) {
+      findings.warning(
+          set,
+          "spec.kvEvents.mode",
+          Reason.UnsupportedValue,
+          "an engine that is only OpenAICompatible is not known to publish cache events");
     }
   }
 

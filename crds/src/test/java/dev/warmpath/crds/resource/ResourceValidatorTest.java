@@ -118,6 +118,36 @@ class ResourceValidatorTest {
   }
 
   @Test
+  void aTokenizerWithoutCacheEventsAndEventsOfAnUnknownEngineAreWarnedOf() {
+    assertThat(
+            problems(
+                GOOD_SET,
+                resource(
+                    "InferencePool",
+                    "qwen",
+                    "model: m\nworkerSets: [{name: l40s}]\ntokenizer: {path: /models/m}"),
+                resource("GatewayBackend", "b", "models: [m]\npool: {name: qwen}")))
+        .containsExactly(
+            "default/qwen spec.tokenizer UnusedResource: no worker set of this pool has"
+                + " kvEvents.mode ZMQ, without which a tokenizer is of no use");
+    assertThat(
+            problems(
+                resource(
+                    "InferenceWorkerSet",
+                    "l40s",
+                    "engine: OpenAICompatible\nkvEvents: {mode: ZMQ}\n"
+                        + "workers: {addresses: [{name: a, address: 10.0.0.1, port: 8000}]}"),
+                resource(
+                    "InferencePool",
+                    "qwen",
+                    "model: m\nworkerSets: [{name: l40s}]\ntokenizer: {path: /models/m}"),
+                resource("GatewayBackend", "b", "models: [m]\npool: {name: qwen}")))
+        .containsExactly(
+            "default/l40s spec.kvEvents.mode UnsupportedValue: an engine that is only"
+                + " OpenAICompatible is not known to publish cache events");
+  }
+
+  @Test
   void aliasesThatClashAreRefused() {
     assertThat(
             problemsOfGoodAnd(
