@@ -123,16 +123,20 @@ public final class EventStormBenchmark implements Callable<Integer> {
 
   private static void storm(URI engine, int batches) throws IOException, InterruptedException {
     String plan =
-        "{\"kind\":\"event_storm\",\"batches\":%d,\"blocks_per_batch\":%d,\"batches_per_second\":%d,"
-            + "\"gap_every\":50,\"duplicate_every\":20,\"unknown\":true,\"both_encodings\":true}";
+        "{\"kind\":\"event_storm\",\"gap_every\":50,\"duplicate_every\":20,\"unknown\":true,"
+            + "\"both_encodings\":true,\"blocks_per_batch\":"
+            + BLOCKS_PER_BATCH
+            + ",\"batches_per_second\":"
+            + BATCHES_PER_SECOND
+            + ",\"batches\":"
+            + batches
+            + "}";
     try (HttpClient http = HttpClient.newHttpClient()) {
       HttpResponse<String> response =
           http.send(
               HttpRequest.newBuilder(engine.resolve("/_sim/fault"))
                   .header("content-type", "application/json")
-                  .POST(
-                      HttpRequest.BodyPublishers.ofString(
-                          plan.formatted(batches, BLOCKS_PER_BATCH, BATCHES_PER_SECOND)))
+                  .POST(HttpRequest.BodyPublishers.ofString(plan))
                   .build(),
               HttpResponse.BodyHandlers.ofString());
       if (response.statusCode() != 200) {
