@@ -68,17 +68,19 @@ final class ApiKeys {
         return false;
       }
     }
+    // The whole of it is looked at: a key may begin with a long row of letters or of digits.
     boolean digit = false;
     boolean letter = false;
-    for (int k = 0; k < shape.length(); k++) {
-      char c = text[start + k];
-      if (!isIn(shape.alphabet(), c)) {
-        return false;
-      }
+    int k = start;
+    while (k < length && isIn(shape.alphabet(), text[k])) {
+      char c = text[k++];
       digit |= c >= '0' && c <= '9';
       letter |= (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+      if (digit && letter && k - start >= shape.length()) {
+        return true;
+      }
     }
-    return digit && letter; // words-joined-by-dashes are no key
+    return false; // words-joined-by-dashes are no key
   }
 
   private static boolean isIn(Alphabet alphabet, char c) {

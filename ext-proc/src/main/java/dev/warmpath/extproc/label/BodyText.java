@@ -368,7 +368,9 @@ final class BodyText {
       case 'u' -> {
         return unicode(i, end);
       }
-      case 'n', 'r' -> put('\n'); // numbers don't go on in the next line, tables do
+      // Not the end of the string, which is a line feed: rows of numbers end there, wrapped ones go
+      // on.
+      case 'n', 'r' -> put('\r');
       case 't', 'b', 'f' -> put(' ');
       case '\\' -> {
         // JSON inside JSON: the inner document's own escape of a character.
@@ -377,7 +379,7 @@ final class BodyText {
           return i + 7;
         }
         if (i + 2 < end && (body[i + 2] == 'n' || body[i + 2] == 't' || body[i + 2] == 'r')) {
-          put(body[i + 2] == 't' ? ' ' : '\n');
+          put(body[i + 2] == 't' ? ' ' : '\r');
           return i + 3;
         }
         put('\\');

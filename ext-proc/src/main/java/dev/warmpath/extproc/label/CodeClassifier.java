@@ -59,7 +59,7 @@ final class CodeClassifier implements Classifier {
       return true;
     }
     int lines = 0;
-    for (String line : message.split("\n", 400)) {
+    for (String line : message.split("[\n\r]", 400)) {
       if (isCode(line.strip()) && ++lines == LINES) {
         return true;
       }

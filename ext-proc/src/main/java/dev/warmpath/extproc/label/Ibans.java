@@ -8,7 +8,7 @@ final class Ibans {
 
   /**
    * Whether the digit at {@code digit} is the first check digit of an IBAN. Letters and digits may
-   * be separated by single spaces, dashes or dots anywhere.
+   * be separated by single spaces, dashes or dots anywhere, and by the end of a line.
    */
   static boolean at(char[] text, int length, int digit) {
     int second = back(text, digit);
@@ -27,12 +27,14 @@ final class Ibans {
     int read = 0;
     int digits = 0;
     int i = first;
+    int last = first;
     while (read < wanted && i < length) {
       char c = text[i];
       if (isAlphanumeric(c)) {
         iban[read++] = c >= 'a' ? (char) (c - 32) : c;
         digits += c <= '9' ? 1 : 0;
-      } else if (!isSeparator(c) || (i > first && isSeparator(text[i - 1]))) {
+        last = i;
+      } else if (!isSeparator(c) || !isShortGap(text, last, i)) {
         return false;
       }
       i++;
@@ -45,6 +47,15 @@ final class Ibans {
         && Checksums.iban(iban, wanted);
   }
 
+  /** One separator after {@code last}, or up to three with a line break among them. */
+  private static boolean isShortGap(char[] text, int last, int at) {
+    boolean broken = false;
+    for (int k = last + 1; k <= at; k++) {
+      broken |= PiiScanner.isLineBreak(text[k]);
+    }
+    return at - last == 1 || (at - last <= 3 && broken);
+  }
+
   /** The character before, over at most one separator; -1 at the start of the text. */
   private static int back(char[] text, int index) {
     int before = index - 1;
@@ -52,7 +63,7 @@ final class Ibans {
   }
 
   private static boolean isSeparator(char c) {
-    return c == ' ' || c == '-' || c == '.';
+    return c == ' ' || c == '-' || c == '.' || PiiScanner.isLineBreak(c);
   }
 
   private static boolean isAlphanumeric(char c) {

@@ -61,6 +61,10 @@ final class PiiScanner {
           if (IpAddresses.v6At(text, length, i)) {
             kinds.add("ip-address");
           }
+        } else if (isLineBreak(c)) {
+          if (WrappedCards.at(text, length, i)) {
+            kinds.add("payment-card");
+          }
         } else if (c == '-' && ApiKeys.privateKeyAt(text, length, i)) {
           kinds.add("api-key");
         }
@@ -68,6 +72,11 @@ final class PiiScanner {
       i++;
     }
     return kinds;
+  }
+
+  /** The end of a line inside a string; the end of a string is a line feed. */
+  static boolean isLineBreak(char c) {
+    return c == '\r' || c == '\u0085';
   }
 
   /** Everything that starts with or is made of digits; gives where the scan goes on. */

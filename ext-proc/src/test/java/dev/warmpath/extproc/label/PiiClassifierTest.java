@@ -47,6 +47,45 @@ class PiiClassifierTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"\\n", "\\r\\n", " \\n", "\\n  ", "\\u0085", "\\u2028"})
+  void findsNumbersThatGoOnInTheNextLine(String lineBreak) {
+    for (String number : List.of("4111 1111 1111 1111", "3782-822463-10005")) {
+      for (int i = 0; i < number.length(); i++) {
+        if (!Character.isDigit(number.charAt(i))) {
+          String wrapped = number.substring(0, i) + lineBreak + number.substring(i + 1);
+
+          assertThat(classify("{\"prompt\":\"card: " + wrapped + ", thanks\"}").kinds())
+              .as(wrapped)
+              .contains("payment-card");
+        }
+      }
+    }
+    String iban = "DE89 3704 0044 0532 0130 00";
+    for (int i = 4; i < iban.length(); i++) {
+      if (iban.charAt(i) == ' ') {
+        String wrapped = iban.substring(0, i) + lineBreak + iban.substring(i + 1);
+
+        assertThat(classify("{\"prompt\":\"to " + wrapped + "\"}").kinds())
+            .as(wrapped)
+            .contains("iban");
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "4111\\n1111\\n1111\\n1111",
+        "1 4111 1111\\n1111 1111",
+        "x4111 1111\\n1111 1111",
+        "4111 1111\\n1111 1111x",
+        "4111 1111\\n1111 1112"
+      })
+  void takesNoTableForAWrappedCard(String table) {
+    assertThat(classify("{\"prompt\":\"" + table + "\"}").kinds()).doesNotContain("payment-card");
+  }
+
+  @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
@@ -71,6 +110,8 @@ class PiiClassifierTest {
         "IBAN: DE 89 3704 0044 0532 0130 00 | iban",
         "2a00:1450:4001:82f::200e | ip-address",
         "sk-proj-a1B2c3D4e5F6g7H8i9J0k1 | api-key",
+        "sk-proj-abcdefghijklmnopqrstuvwxyzABCDEF0123 | api-key",
+        "xoxb-840193746251-8401937462513-AbCdEfGhIjKl | api-key",
         "AKIAIOSFODNN7EXAMPLE | api-key",
         "ghp_16C7e42F292c6912E7710c838347Ae178B4a | api-key",
         "-----BEGIN RSA PRIVATE KEY----- | api-key",
