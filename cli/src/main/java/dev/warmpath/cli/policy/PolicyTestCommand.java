@@ -1,6 +1,7 @@
 package dev.warmpath.cli.policy;
 
 import dev.warmpath.extproc.policy.review.Expectation;
+import dev.warmpath.extproc.policy.review.PolicyReview;
 import dev.warmpath.extproc.policy.review.ReviewedRequest;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -26,7 +27,7 @@ import picocli.CommandLine.Spec;
     footerHeading = "%nExamples:%n",
     footer = {
       "  warmpath policy test -f my-config --request chat.json",
-      "  warmpath policy test -f my-config --request card.json --state burst.yaml --expect never=cloud"
+      "  warmpath policy test -f my-config --request card.json --state burst.yaml --expect never=qwen-cloud"
     })
 final class PolicyTestCommand implements Callable<Integer> {
   // Set by picocli.
@@ -80,9 +81,10 @@ final class PolicyTestCommand implements Callable<Integer> {
     PrintWriter out = line.getOut();
     try {
       List<Expectation> expected = expectations.stream().map(Expectation::parse).toList();
+      PolicyReview review = Inputs.configuration(configuration);
+      expected.forEach(review::check);
       ReviewedRequest reviewed =
-          Inputs.configuration(configuration)
-              .review(Inputs.request(request, path, tenant), Inputs.state(state));
+          review.review(Inputs.request(request, path, tenant), Inputs.state(state));
       reviewed.lines().forEach(out::println);
       int failures = 0;
       for (Expectation expectation : expected) {

@@ -80,6 +80,13 @@ class PolicyCommandTest {
   }
 
   @Test
+  void anExpectationOfABackendThatIsNotThereIsExitCode2() throws IOException {
+    assertThat(test("burst-to-cloud", null, PLAIN, null, "never=cloud")).isEqualTo(2);
+    assertThat(test("burst-to-cloud", null, PLAIN, null, "backend=qwen-locl")).isEqualTo(2);
+    assertThat(test("burst-to-cloud", null, PLAIN, null, "never=qwen-cloud")).isEqualTo(1);
+  }
+
+  @Test
   void whatCannotBeReadIsExitCode2() throws IOException {
     assertThat(test("burst-to-cloud", null, PLAIN, null, "nonsense")).isEqualTo(2);
     assertThat(test("burst-to-cloud", "nobody", PLAIN, null)).isEqualTo(2);

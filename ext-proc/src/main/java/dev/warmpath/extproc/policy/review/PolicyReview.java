@@ -16,6 +16,9 @@ import dev.warmpath.extproc.tenant.Tenant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * Plans sample requests by a configuration, with the gateway's own reading, classifiers and
@@ -28,12 +31,35 @@ public final class PolicyReview {
   private final PolicySnapshot policies;
   private final List<Tenant> tenants;
   private final Classifiers classifiers;
+  private final SortedSet<String> backends;
 
   public PolicyReview(
       RoutingConfiguration configuration, Classifiers classifiers, InstantSource wallClock) {
     this.policies = PolicySnapshot.compile(configuration, wallClock);
     this.tenants = configuration.tenants().stream().map(Tenant::of).toList();
     this.classifiers = classifiers;
+    this.backends =
+        configuration.backends().stream()
+            .map(backend -> backend.id().name())
+            .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  /**
+   * Refuses an expectation about a backend that is not there, which could only hold by mistake.
+   *
+   * @throws IllegalArgumentException naming those that are there
+   */
+  public void check(Expectation expectation) {
+    boolean named =
+        expectation.subject() == Expectation.Subject.BACKEND
+            || expectation.subject() == Expectation.Subject.NEVER;
+    boolean none =
+        expectation.subject() == Expectation.Subject.BACKEND && expectation.value().equals("none");
+    if (named && !none && !backends.contains(expectation.value())) {
+      throw new IllegalArgumentException(
+          "there is no backend '%s' to expect anything of; there are: %s"
+              .formatted(expectation.value(), String.join(", ", backends)));
+    }
   }
 
   /**
