@@ -5,6 +5,11 @@ package dev.warmpath.extproc.label;
  * 4111 1111-1111.1111}. Reused for every row of one text.
  */
 final class DigitGroups {
+  /** Sizes of the groups in which card numbers are printed. */
+  static final int[][] CARD_SIZES = {
+    {4, 4, 4, 4}, {4, 6, 5}, {4, 6, 4}, {4, 4, 4, 4, 3},
+  };
+
   private static final int MAX_GROUPS = 40;
   private static final int MAX_DIGITS = 80;
 
@@ -183,10 +188,12 @@ final class DigitGroups {
   }
 
   private boolean isCanonicalCard(int from, int to) {
-    return hasSizes(from, to, 4, 4, 4, 4)
-        || hasSizes(from, to, 4, 6, 5)
-        || hasSizes(from, to, 4, 6, 4)
-        || hasSizes(from, to, 4, 4, 4, 4, 3);
+    for (int[] sizes : CARD_SIZES) {
+      if (hasSizes(from, to, sizes)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private boolean hasSizes(int from, int to, int... sizes) {

@@ -1,15 +1,13 @@
 package dev.warmpath.extproc.label;
 
+import java.util.Arrays;
+
 /**
  * Card numbers in groups that go on in the next line: a text was wrapped in the middle of one.
  * {@link DigitGroups} stops at the end of a line, because the numbers of a table don't go on.
  */
 final class WrappedCards {
-  private static final int[][] SHAPES = {
-    {4, 4, 4, 4}, {4, 6, 5}, {4, 6, 4}, {4, 4, 4, 4, 3},
-  };
-
-  /** Digits of the longest shape. */
+  /** Digits of the longest number. */
   private static final int MAX_DIGITS = 19;
 
   private WrappedCards() {}
@@ -41,8 +39,7 @@ final class WrappedCards {
     while (i >= 0 && last - i <= MAX_DIGITS + 4 && isInRow(text, i)) {
       i--;
     }
-    boolean whole = i < 0 || !(Words.isPart(text[i]) || isSeparator(text[i]));
-    return whole || (i >= 0 && isSeparator(text[i]) && !isDigitBefore(text, i)) ? i + 1 : -1;
+    return i < 0 || !(Words.isPart(text[i]) || isInRow(text, i)) ? i + 1 : -1;
   }
 
   private static int end(char[] text, int length, int first) {
@@ -58,11 +55,7 @@ final class WrappedCards {
 
   /** A digit, or a separator with a digit on its left. */
   private static boolean isInRow(char[] text, int i) {
-    return Words.isDigit(text[i]) || (isSeparator(text[i]) && isDigitBefore(text, i));
-  }
-
-  private static boolean isDigitBefore(char[] text, int i) {
-    return i > 0 && Words.isDigit(text[i - 1]);
+    return Words.isDigit(text[i]) || (isSeparator(text[i]) && i > 0 && Words.isDigit(text[i - 1]));
   }
 
   private static boolean isCard(char[] text, int from, int to) {
@@ -84,8 +77,8 @@ final class WrappedCards {
         inGroup = false;
       }
     }
-    for (int[] shape : SHAPES) {
-      if (shape.length == groups && java.util.Arrays.equals(shape, 0, groups, sizes, 0, groups)) {
+    for (int[] wanted : DigitGroups.CARD_SIZES) {
+      if (Arrays.equals(wanted, 0, wanted.length, sizes, 0, groups)) {
         return Checksums.paymentCard(digits, 0, count);
       }
     }
@@ -93,7 +86,7 @@ final class WrappedCards {
   }
 
   private static boolean isGap(char c) {
-    return c == ' ' || c == '-' || PiiScanner.isLineBreak(c);
+    return isSeparator(c) || PiiScanner.isLineBreak(c);
   }
 
   private static boolean isSeparator(char c) {
