@@ -187,20 +187,18 @@ final class Standalone implements AutoCloseable {
     terminal.step(
         "ready",
         () -> {
-          awaitServing(extProc, child);
+          awaitServing(child);
           return true;
         });
   }
 
-  /** The processor has a configuration and is warm, and Envoy's answers come from it. */
-  private static void awaitServing(ExtProcServer processor, EnvoyProcess envoy) throws Exception {
+  /** The processor has a configuration and is warm, and Envoy knows it. */
+  private static void awaitServing(EnvoyProcess envoy) throws Exception {
     long deadline = System.nanoTime() + READY.toNanos();
-    URI models = URI.create("http://127.0.0.1:" + envoy.port() + "/v1/models");
+    URI health = URI.create("http://127.0.0.1:" + envoy.port() + "/health");
     try (HttpClient client = HttpClient.newHttpClient()) {
-      HttpRequest probe = HttpRequest.newBuilder(models).timeout(READY).build();
-      // 401 where tenants are configured: that is the processor's answer too.
-      while (!processor.ready()
-          || client.send(probe, HttpResponse.BodyHandlers.discarding()).statusCode() >= 500) {
+      HttpRequest probe = HttpRequest.newBuilder(health).timeout(READY).build();
+      while (client.send(probe, HttpResponse.BodyHandlers.discarding()).statusCode() != 200) {
         if (System.nanoTime() > deadline) {
           throw new CommandException(
               "the gateway did not become ready within "

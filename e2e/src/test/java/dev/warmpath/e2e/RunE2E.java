@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.warmpath.e2e.support.ConfigFolder;
+import dev.warmpath.e2e.support.Errors;
 import dev.warmpath.e2e.support.ManagedProcess;
 import dev.warmpath.e2e.support.Ports;
 import dev.warmpath.e2e.support.Repository;
@@ -11,6 +12,7 @@ import dev.warmpath.e2e.support.ScriptedWorker;
 import dev.warmpath.e2e.support.Scripts;
 import dev.warmpath.e2e.support.Warmpath;
 import dev.warmpath.e2e.support.WireClient;
+import dev.warmpath.e2e.support.WireResponse;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -82,14 +84,57 @@ class RunE2E {
 
   private boolean serves() {
     try {
-      return WireClient.post(
-                  gateway,
-                  "/v1/chat/completions",
-                  "{\"model\":\"tiny\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}")
-              .status()
-          == 200;
+      return ask("/v1/chat/completions").status() == 200;
     } catch (IOException notYet) {
       return false;
+    }
+  }
+
+  private WireResponse ask(String path) throws IOException {
+    return WireClient.post(
+        gateway,
+        path,
+        "{\"model\":\"tiny\",\"max_tokens\":8,\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}");
+  }
+
+  /** One look at a gateway that starts: what it says of itself, and then what it does. */
+  private boolean healthyAndAsGoodAsItsWord() {
+    try {
+      boolean healthy = WireClient.get(gateway, "/health").status() == 200;
+      assertThat(WireClient.get(gateway, "/v1/models"))
+          .satisfiesAnyOf(
+              models -> assertThat(models.text()).contains("\"tiny\""),
+              models -> assertThatItSaysTryAgain(healthy, "/v1/models", models));
+      for (String path : List.of("/v1/chat/completions", "/v1/messages")) {
+        assertThat(ask(path))
+            .satisfiesAnyOf(
+                answer -> assertThat(answer.status()).as(answer.toString()).isEqualTo(200),
+                answer -> assertThatItSaysTryAgain(healthy, path, answer));
+      }
+      return healthy;
+    } catch (IOException notYet) {
+      return false;
+    }
+  }
+
+  private static void assertThatItSaysTryAgain(boolean healthy, String path, WireResponse answer) {
+    assertThat(healthy).as("it said that it is healthy, and answered: " + answer).isFalse();
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
+    assertThat(answer.header("retry-after")).as(answer.toString()).isNotBlank();
+    Errors.assertShape(Errors.Shape.of(path), answer);
+  }
+
+  @Test
+  void nobody_is_turned_away_for_good_while_it_starts() throws Exception {
+    try (ManagedProcess process = start(Files.createTempDirectory("wp"))) {
+      await("healthy")
+          .atMost(PATIENCE)
+          .pollDelay(Duration.ZERO)
+          .pollInterval(Duration.ofMillis(5))
+          .until(() -> {
+            assertThat(process.isAlive()).as(process.tail()).isTrue();
+            return healthyAndAsGoodAsItsWord();
+          });
     }
   }
 

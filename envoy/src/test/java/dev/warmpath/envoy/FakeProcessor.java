@@ -28,7 +28,9 @@ import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.netty.NettyServerBuilder;
+import io.grpc.protobuf.services.HealthStatusManager;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -109,6 +111,7 @@ final class FakeProcessor implements AutoCloseable {
   private final List<Seen> seen = new CopyOnWriteArrayList<>();
   private final List<ProcessingRequest> watched = new CopyOnWriteArrayList<>();
   private final List<HTTPAccessLogEntry> log = new CopyOnWriteArrayList<>();
+  private final HealthStatusManager health = new HealthStatusManager();
   private volatile Function<Seen, Answer> decision;
 
   FakeProcessor(int port, Function<Seen, Answer> decision) throws IOException {
@@ -119,6 +122,7 @@ final class FakeProcessor implements AutoCloseable {
             .flowControlWindow(16 << 20)
             .addService(new Decide())
             .addService(new Log())
+            .addService(health.getHealthService())
             .intercept(new RoleInterceptor())
             .build()
             .start();
@@ -130,6 +134,11 @@ final class FakeProcessor implements AutoCloseable {
 
   void decision(Function<Seen, Answer> value) {
     decision = value;
+  }
+
+  /** What it says of itself; it decides in any case. */
+  void ready(boolean value) {
+    health.setStatus("", value ? ServingStatus.SERVING : ServingStatus.NOT_SERVING);
   }
 
   List<Seen> seen() {

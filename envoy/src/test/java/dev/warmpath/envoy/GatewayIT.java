@@ -202,7 +202,7 @@ final class GatewayIT {
     HttpResponse<byte[]> anthropic = gateway.post(MESSAGES, "{}");
     assertThat(anthropic.statusCode()).isEqualTo(503);
     assertThat(text(anthropic)).startsWith("{\"type\":\"error\",\"error\":{\"type\":\"api_error\"");
-    assertThat(gateway.get("/health", Map.of()).statusCode()).isEqualTo(200);
+    await().untilAsserted(() -> assertThat(health()).isEqualTo(503));
     dead.countDown();
     assertThat(new String(running.body().readAllBytes(), StandardCharsets.UTF_8))
         .isEqualTo("data: [DONE]\n\n");
@@ -210,6 +210,25 @@ final class GatewayIT {
     gateway.restartProcessor();
     gateway.pool.script((request, writer) -> writer.json(200, "{}"));
     await().untilAsserted(() -> assertThat(gateway.post(CHAT, "{}").statusCode()).isEqualTo(200));
+    await().untilAsserted(() -> assertThat(health()).isEqualTo(200));
+  }
+
+  @Test
+  void healthFollowsTheProcessorAndRequestsReachItAllTheSame() throws Exception {
+    await().untilAsserted(() -> assertThat(health()).isEqualTo(200));
+
+    gateway.processor().ready(false);
+
+    await().untilAsserted(() -> assertThat(health()).isEqualTo(503));
+    assertThat(gateway.post(CHAT, "{}").statusCode()).isEqualTo(200);
+
+    gateway.processor().ready(true);
+
+    await().untilAsserted(() -> assertThat(health()).isEqualTo(200));
+  }
+
+  private int health() throws Exception {
+    return gateway.get("/health", Map.of()).statusCode();
   }
 
   @Test

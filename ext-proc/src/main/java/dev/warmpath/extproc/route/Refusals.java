@@ -13,6 +13,18 @@ final class Refusals {
 
   private Refusals() {}
 
+  /** Who may call and what is served is not known yet, so nothing else can be said. */
+  static ApiError notConfigured(Dialect dialect) {
+    return new ApiError(
+        dialect,
+        503,
+        "not_configured",
+        "The gateway has no configuration yet; it has just been started. Retry shortly.",
+        null,
+        1,
+        true);
+  }
+
   static ApiError unknownPath(Dialect dialect) {
     return new ApiError(
         dialect, 404, "unknown_path", "This gateway does not serve that path.", null, 0, false);

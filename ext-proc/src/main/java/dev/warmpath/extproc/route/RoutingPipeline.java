@@ -100,6 +100,9 @@ public final class RoutingPipeline implements RequestRouter {
 
   @Override
   public @Nullable Decision routeHead(RequestHead head) {
+    if (!router.snapshot().isInForce()) {
+      return reject(head, Refusals.notConfigured(dialect(head)));
+    }
     Operation operation = operation(head.path());
     if (operation != null) {
       if (!head.method().equals("POST")) {

@@ -98,6 +98,11 @@ public record RoutingSnapshot(
         : address + ":" + port;
   }
 
+  /** Whether this is a configuration at all, and not the nothing that a processor starts with. */
+  public boolean isInForce() {
+    return !version.isEmpty();
+  }
+
   /** The pool with that Envoy cluster name, or null. */
   public @Nullable ServedPool pool(String clusterName) {
     return pools.get(clusterName);

@@ -99,6 +99,27 @@ class RoutingPipelineTest {
   }
 
   @Test
+  void beforeTheFirstConfigurationEverythingIsToBeTriedAgain() {
+    Map<String, String> anthropic = Map.of("anthropic-version", "2023-06-01");
+    Map<RequestHead, Dialect> early =
+        Map.of(
+            head("a", "POST", "/v1/chat/completions", Map.of()), Dialect.OPENAI,
+            head("b", "POST", "/v1/messages", Map.of()), Dialect.ANTHROPIC,
+            head("c", "GET", "/v1/models", Map.of()), Dialect.OPENAI,
+            head("d", "GET", "/v1/models/qwen", anthropic), Dialect.ANTHROPIC,
+            // The operator's prefixes are not known yet either.
+            head("e", "POST", "/team/v1/messages", anthropic), Dialect.ANTHROPIC);
+
+    early.forEach((head, dialect) ->
+        assertThat(refusal(headOnly(head)))
+            .returns(503, ApiError::status)
+            .returns("not_configured", ApiError::code)
+            .returns(true, ApiError::shouldRetry)
+            .returns(1, ApiError::retryAfterSeconds)
+            .returns(dialect, ApiError::dialect));
+  }
+
+  @Test
   void refusesInTheDialectOfThePath() {
     router.apply(Configurations.pool(1, PoolSpec.Algorithm.PredictedTTFT, 64), "v1");
 
