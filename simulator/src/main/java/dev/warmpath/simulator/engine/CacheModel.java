@@ -32,4 +32,10 @@ public record CacheModel(
   public long capacityTokens() {
     return (long) blocks * blockTokens;
   }
+
+  /** The same pool with room for that many tokens, in whole blocks. */
+  public CacheModel withCapacityTokens(long tokens) {
+    return new CacheModel(
+        blockTokens, Math.toIntExact(tokens / blockTokens), alignChunks, stateBlocks, enabled);
+  }
 }

@@ -85,6 +85,12 @@ final class RequestCache {
       }
     }
     int state = model.stateBlocks();
+    boolean resumes = usable > 0 && state > 0;
+    for (int i = 0; resumes && i < state; i++) {
+      if (pool.unused(checkpointBlock(request, usable, i))) {
+        fromFreeQueue++;
+      }
+    }
     int wanted = blocksFor(request.known()) - usable + fromFreeQueue + 2 * state;
     if (wanted > pool.free()) {
       return false;
@@ -104,6 +110,12 @@ final class RequestCache {
     if (state > 0) {
       int stored = storedBlocks(request.chain, request.known());
       request.junctionTokens = stored > usable ? stored * block : 0;
+      for (int i = 0; resumes && i < state; i++) {
+        // In use like the blocks of the prefix, so that both are forgotten at about the same time.
+        int found = checkpointBlock(request, usable, i);
+        pool.use(found);
+        addState(request, found);
+      }
       takeState(request);
     }
     if (!grow(request, tokensAfter)) {
@@ -164,8 +176,7 @@ final class RequestCache {
     for (int i = 0; i < model.stateBlocks(); i++) {
       int taken = pool.take();
       pool.storeSilently(taken, stateHash(request.chain[index], i));
-      request.stateBlocks = Arrays.copyOf(request.stateBlocks, request.stateBlocks.length + 1);
-      request.stateBlocks[request.stateBlocks.length - 1] = taken;
+      addState(request, taken);
     }
   }
 
@@ -193,10 +204,18 @@ final class RequestCache {
   }
 
   private void takeState(EngineRequest request) {
-    request.stateBlocks = new int[model.stateBlocks()];
-    for (int i = 0; i < request.stateBlocks.length; i++) {
-      request.stateBlocks[i] = pool.take();
+    for (int i = 0; i < model.stateBlocks(); i++) {
+      addState(request, pool.take());
     }
+  }
+
+  private int checkpointBlock(EngineRequest request, int usable, int part) {
+    return pool.find(stateHash(request.chain[usable - 1], part));
+  }
+
+  private static void addState(EngineRequest request, int block) {
+    request.stateBlocks = Arrays.copyOf(request.stateBlocks, request.stateBlocks.length + 1);
+    request.stateBlocks[request.stateBlocks.length - 1] = block;
   }
 
   private static long stateHash(long hash, int part) {

@@ -88,6 +88,55 @@ class EngineTest {
     assertThat(cached).containsExactly(0, 0, 8_000 / 784 * 784);
   }
 
+  /** A hit uses the checkpoint as well: it must not be forgotten while the prefix is in demand. */
+  @Test
+  void withCheckpointsAPrefixInDemandOutlivesThePromptsThatComeOnce() {
+    for (String name :
+        List.of("l40s-qwen27b-fp8-checkpoints", "l40s-qwen27b-fp8-kv8-checkpoints")) {
+      EngineProfile profile = EngineProfiles.named(name);
+      int block = profile.cache().blockTokens();
+      Engine engine = new Engine(profile, EngineListener.NONE);
+      for (int i = 0; i < 60; i++) {
+        // Every third prompt has the prefix; the others would fill the pool several times over.
+        long prefix = i % 3 == 0 ? 1 : 1_000 + i;
+        long[] chain =
+            BlockChain.ofSegments(new long[] {prefix, 5_000 + i}, new int[] {16_000, 256}, block);
+        EngineRequest request = new EngineRequest(chain, 16_256, 2, null);
+        engine.submit(request, 100L * i * SECOND);
+        engine.advanceTo(Long.MAX_VALUE);
+        int expected = i > 0 && prefix == 1 ? 16_000 / block * block : 0;
+        assertThat(request.cachedTokens()).as(name + " " + i).isEqualTo(expected);
+      }
+      assertThat(engine.usedRatio()).as(name).isZero();
+    }
+  }
+
+  /** Random traffic: whatever a request takes for its state comes back, and no pool runs over. */
+  @Test
+  void withCheckpointsEveryBlockComesBack() {
+    for (String name :
+        List.of("l40s-qwen27b-fp8-checkpoints", "l40s-qwen27b-fp8-kv8-checkpoints")) {
+      EngineProfile profile = EngineProfiles.named(name);
+      SplittableRandom random = new SplittableRandom(11);
+      Engine engine = new Engine(profile, EngineListener.NONE);
+      long now = 0;
+      int sent = 400;
+      for (int i = 0; i < sent; i++) {
+        long[] chain =
+            BlockChain.ofSegments(
+                new long[] {random.nextInt(24), 5_000 + i},
+                new int[] {16_000, 256},
+                profile.cache().blockTokens());
+        now += random.nextLong(2 * SECOND);
+        engine.advanceTo(now);
+        engine.submit(new EngineRequest(chain, 16_256, 1 + random.nextInt(300), null), now);
+      }
+      engine.advanceTo(Long.MAX_VALUE);
+      assertThat(engine.stats().finished()).as(name).isEqualTo(sent);
+      assertThat(engine.usedRatio()).as(name).isZero();
+    }
+  }
+
   @Test
   void pendingPrefillDelaysTokensOfADecoderByOneChunkStep() {
     List<Long> gaps = new ArrayList<>();
