@@ -77,6 +77,13 @@ public final class ReplayCommand implements Callable<Integer> {
   private String profile = EngineProfiles.DEFAULT + "-kv8";
 
   @Option(
+      names = "--kv-cache-tokens",
+      description =
+          "KV cache of a worker in tokens, in whole blocks of the profile; 0 takes the profile's"
+              + " own (default: 0). Traces have a cache of their own.")
+  private long kvCacheTokens;
+
+  @Option(
       names = "--noise",
       description = "Spread of step times, standard deviation of the logarithm (default: 0).")
   private double noise;
@@ -190,7 +197,10 @@ public final class ReplayCommand implements Callable<Integer> {
 
   private EngineProfile engine() {
     try {
-      return EngineProfiles.named(profile).withNoise(noise);
+      EngineProfile named = EngineProfiles.named(profile).withNoise(noise);
+      return kvCacheTokens == 0
+          ? named
+          : named.withCache(named.cache().withCapacityTokens(kvCacheTokens));
     } catch (IllegalArgumentException e) {
       throw usage(String.valueOf(e.getMessage()));
     }

@@ -8,7 +8,12 @@ import dev.warmpath.simulator.engine.EngineProfiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -56,6 +61,50 @@ class ReplayTest {
     Result result = run(Suite.closed("control", 3, ENGINE, 4, 40, 1), "round-robin");
     assertThat(result.requests()).isEqualTo(40);
     assertThat(result.concurrency()).isEqualTo(4);
+  }
+
+  /** Baseline and product are given the same conversations, in whatever order turns end. */
+  @Test
+  void whatIsSaidDoesNotDependOnTheOrderInWhichTurnsEnd() {
+    for (boolean closed : List.of(true, false)) {
+      List<List<Integer>> firstServedFirst = conversations(closed, true);
+      assertThat(firstServedFirst).hasSize(12).allSatisfy(turns -> assertThat(turns).hasSize(8));
+      assertThat(firstServedFirst.stream().distinct().count()).isEqualTo(12);
+      assertThat(conversations(closed, false)).isEqualTo(firstServedFirst);
+    }
+  }
+
+  /** Prompt tokens turn by turn, of conversations in the order in which they began. */
+  private static List<List<Integer>> conversations(boolean closed, boolean firstServedFirst) {
+    Workload workload =
+        closed
+            ? Workloads.closed("multi-turn", 4, 96, 5)
+            : Workloads.poisson("multi-turn", 3, 96, 0, 5);
+    Deque<ReplayRequest> open = new ArrayDeque<>();
+    Map<Long, List<Integer>> told = new LinkedHashMap<>();
+    Workload.Schedule schedule =
+        (atNanos, request) -> {
+          open.addLast(request);
+          told.computeIfAbsent(request.session(), any -> new ArrayList<>())
+              .add(request.prompt().tokens());
+        };
+    workload.start(schedule);
+    while (!open.isEmpty()) {
+      workload.ended(firstServedFirst ? open.removeFirst() : open.removeLast(), 0, schedule);
+    }
+    return List.copyOf(told.values());
+  }
+
+  @Test
+  void aWorkersCacheIsAsLargeAsAsked() {
+    Result small = run(Suite.poisson("shared-prefix", 3, withCache(40_000), 240, 0, 1), "random");
+    Result large = run(Suite.poisson("shared-prefix", 3, withCache(800_000), 240, 0, 1), "random");
+    assertThat(small.cachedRatio()).isLessThan(0.3);
+    assertThat(large.cachedRatio()).isGreaterThan(0.6);
+  }
+
+  private static EngineProfile withCache(long tokens) {
+    return ENGINE.withCache(ENGINE.cache().withCapacityTokens(tokens));
   }
 
   @Test
