@@ -84,6 +84,8 @@ class PersonalDataE2E {
             .write("secrets/cloud/key", "sk-cloud")
             .write("secrets/cloud/ca", identity.authorityPem())
             .providerBackend("cloud", "cloud", "theirs", "pii", "screened", "waiting")
+            .providerBackend(
+                "cloud-messages", "cloud-messages", "theirs", "pii", "screened", "waiting")
             .write("policies.yaml", policies(provider.uri().toString()))
             // One queued prompt fills a worker of this pool.
             .write(
@@ -116,7 +118,17 @@ class PersonalDataE2E {
     metadata: {name: cloud}
     spec:
       type: OpenAICompatible
-      endpoint: %s
+      endpoint: %1$s
+      credentials: {apiKey: {secret: {name: cloud, key: key}}}
+      tls: {caBundle: {secret: {name: cloud, key: ca}}}
+    ---
+    # The same for requests of Anthropic's API, as a provider gets only what it speaks.
+    apiVersion: inference.warmpath.dev/v1alpha1
+    kind: InferenceProvider
+    metadata: {name: cloud-messages}
+    spec:
+      type: Anthropic
+      endpoint: %1$s
       credentials: {apiKey: {secret: {name: cloud, key: key}}}
       tls: {caBundle: {secret: {name: cloud, key: ca}}}
     ---
@@ -146,7 +158,7 @@ class PersonalDataE2E {
       route:
         tiers:
         - backends: {names: [local]}
-        - backends: {names: [cloud]}
+        - backends: {names: [cloud, cloud-messages]}
     ---
     apiVersion: inference.warmpath.dev/v1alpha1
     kind: InferencePolicy
@@ -156,7 +168,7 @@ class PersonalDataE2E {
       route:
         tiers:
         - backends: {names: [narrow]}
-        - backends: {names: [cloud]}
+        - backends: {names: [cloud, cloud-messages]}
           endpoints: "labels.pii == 'absent'"
       onNoCandidate: {action: Queue, maxWait: 30s, status: 503}
     """

@@ -2,13 +2,17 @@ package dev.warmpath.extproc.policy;
 
 import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.crds.v1alpha1.BackendSpec;
+import dev.warmpath.crds.v1alpha1.ProviderSpec;
 import dev.warmpath.extproc.policy.BackendTarget.Kind;
 import dev.warmpath.extproc.policy.CompiledPolicy.CompiledTier;
+import dev.warmpath.extproc.request.Dialect;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +50,13 @@ final class BackendCatalog {
         RoutingConfiguration.Pool pool = pools.get(key(namespace, spec.pool().name()));
         if (pool != null) {
           targets.add(
-              target(backend, Kind.POOL, pool.id(), pool.clusterName(), pool.spec().model()));
+              target(
+                  backend,
+                  Kind.POOL,
+                  pool.id(),
+                  pool.clusterName(),
+                  pool.spec().model(),
+                  EnumSet.allOf(Dialect.class)));
         }
       } else if (spec.provider() != null) {
         RoutingConfiguration.Provider provider =
@@ -58,7 +68,8 @@ final class BackendCatalog {
                   Kind.PROVIDER,
                   provider.id(),
                   provider.clusterName(),
-                  spec.provider().model()));
+                  spec.provider().model(),
+                  dialects(provider.spec().type())));
         }
       }
     }
@@ -68,12 +79,22 @@ final class BackendCatalog {
     return new BackendCatalog(targets);
   }
 
+  /** The APIs that a provider of that type answers in. */
+  private static Set<Dialect> dialects(ProviderSpec.Type type) {
+    return switch (type) {
+      case OpenAI, AzureOpenAI, OpenAICompatible -> EnumSet.of(Dialect.OPENAI);
+      case Anthropic -> EnumSet.of(Dialect.ANTHROPIC);
+      case Bedrock -> EnumSet.noneOf(Dialect.class);
+    };
+  }
+
   private static BackendTarget target(
       RoutingConfiguration.Backend backend,
       Kind kind,
       RoutingConfiguration.Id resource,
       String clusterName,
-      String upstreamModel) {
+      String upstreamModel,
+      Set<Dialect> dialects) {
     BackendSpec spec = backend.spec();
     return new BackendTarget(
         backend.id(),
@@ -82,6 +103,7 @@ final class BackendCatalog {
         resource,
         clusterName,
         upstreamModel,
+        dialects,
         spec.labels(),
         spec.capabilities(),
         spec.pricing());

@@ -111,6 +111,9 @@ final class Narrowing {
       return remove(backend, tier, Cause.TENANT, null, "not allowed for this tenant");
     }
     RequestFacts request = scope.request;
+    if (!backend.dialects().contains(request.dialect())) {
+      return remove(backend, tier, Cause.DIALECT, null, otherDialect(backend, request));
+    }
     BackendSpec.Capabilities has = backend.capabilities();
     Integer context = has.contextTokens();
     if (context != null && request.promptTokens() + request.maxTokens() > context) {
@@ -128,6 +131,21 @@ final class Narrowing {
       return remove(backend, tier, Cause.VISION, null, "no image input");
     }
     return false;
+  }
+
+  private static String otherDialect(BackendTarget backend, RequestFacts request) {
+    String spoken =
+        backend.dialects().stream()
+            .map(dialect -> "the " + dialect.vendor() + " API only")
+            .findFirst()
+            .orElse("an API of its own");
+    return "its provider speaks "
+        + spoken
+        + ", and "
+        + request.path()
+        + " is of the "
+        + request.dialect().vendor()
+        + " API";
   }
 
   /** Under any of the names that clients know it by. */

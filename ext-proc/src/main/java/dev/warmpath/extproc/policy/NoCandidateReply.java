@@ -6,6 +6,7 @@ import dev.warmpath.extproc.policy.CompiledPolicy.CompiledConstraint;
 import dev.warmpath.extproc.policy.PolicyTrace.Cause;
 import dev.warmpath.extproc.policy.PolicyTrace.Removal;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -27,7 +28,10 @@ final class NoCandidateReply {
     List<Removal> removals = narrowing.removals();
     boolean onlyHidden = all(removals, Set.of(Cause.TENANT));
     if (!onlyHidden
-        && all(removals, Set.of(Cause.TENANT, Cause.CONTEXT_LENGTH, Cause.TOOLS, Cause.VISION))) {
+        && all(
+            removals,
+            EnumSet.of(
+                Cause.TENANT, Cause.DIALECT, Cause.CONTEXT_LENGTH, Cause.TOOLS, Cause.VISION))) {
       return new PolicyPlan.NoCandidate(
           Action.Reject, "capability_missing", capabilities(model, removals), 400, 0, 0, trace);
     }
@@ -101,7 +105,7 @@ final class NoCandidateReply {
         case ENDPOINT_FILTER ->
             reasons.add("no worker of '" + removal.backend().name() + "' is idle enough");
         case UNAVAILABLE -> reasons.add("'" + removal.backend().name() + "' is unavailable");
-        case CONTEXT_LENGTH, TOOLS, VISION ->
+        case DIALECT, CONTEXT_LENGTH, TOOLS, VISION ->
             reasons.add("'" + removal.backend().name() + "' is unfit (" + removal.detail() + ")");
         case TENANT -> {}
       }

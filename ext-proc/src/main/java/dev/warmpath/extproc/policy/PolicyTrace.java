@@ -50,6 +50,7 @@ public record PolicyTrace(
 
   public enum Cause {
     TENANT,
+    DIALECT,
     CONTEXT_LENGTH,
     TOOLS,
     VISION,

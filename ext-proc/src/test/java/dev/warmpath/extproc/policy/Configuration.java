@@ -67,17 +67,15 @@ final class Configuration {
   }
 
   Configuration provider(String name, String tier, String... models) {
+    return provider(ProviderSpec.Type.OpenAI, name, tier, models);
+  }
+
+  Configuration provider(ProviderSpec.Type type, String name, String tier, String... models) {
     providers.add(
         new RoutingConfiguration.Provider(
             id(name),
             new ProviderSpec(
-                ProviderSpec.Type.OpenAI,
-                null,
-                null,
-                null,
-                null,
-                new ProviderSpec.Limits(200),
-                Duration.ofMillis(900)),
+                type, null, null, null, null, new ProviderSpec.Limits(200), Duration.ofMillis(900)),
             GatewayNames.providerCluster("default", name)));
     backends.add(
         new RoutingConfiguration.Backend(

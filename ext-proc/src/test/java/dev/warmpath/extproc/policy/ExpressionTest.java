@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import org.jspecify.annotations.Nullable;
@@ -225,6 +226,7 @@ class ExpressionTest {
         new RoutingConfiguration.Id("default", "qwen-pool", 1),
         "pool/default/qwen-pool",
         "Qwen/Qwen",
+        Set.of(Dialect.OPENAI),
         Map.of("tier", "standard"),
         new BackendSpec.Capabilities(null, true, true),
         new BackendSpec.Pricing(

@@ -6,10 +6,11 @@ import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.crds.v1alpha1.BackendSpec;
 import dev.warmpath.crds.v1alpha1.PolicySpec;
 import dev.warmpath.crds.v1alpha1.PolicySpec.Choose;
+import dev.warmpath.crds.v1alpha1.ProviderSpec;
 import dev.warmpath.extproc.label.Label;
 import dev.warmpath.extproc.label.LabelSource;
 import dev.warmpath.extproc.policy.Configuration.PolicyText;
-import dev.warmpath.extproc.request.Dialect;
+import dev.warmpath.extproc.request.Operation;
 import dev.warmpath.extproc.tenant.Tenant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -158,7 +159,11 @@ class PolicyAlgebraTest {
           models());
     }
     for (int i = 0; i < 2; i++) {
-      configuration.provider("c" + i, any(List.of("cloud", "cheap")), models());
+      configuration.provider(
+          any(List.of(ProviderSpec.Type.values())),
+          "c" + i,
+          any(List.of("cloud", "cheap")),
+          models());
     }
     int policies = random.nextInt(6);
     for (int i = 0; i < policies; i++) {
@@ -214,10 +219,11 @@ class PolicyAlgebraTest {
   }
 
   private RequestFacts request() {
+    Operation operation = any(List.of(Operation.values()));
     return new RequestFacts(
         any(List.of("m0", "m1", "m2", "m3", "m9")),
-        "/v1/messages",
-        Dialect.ANTHROPIC,
+        operation.path(),
+        operation.dialect(),
         random.nextInt(4000),
         random.nextInt(2) * 100L,
         random.nextBoolean(),

@@ -3,6 +3,7 @@ package dev.warmpath.extproc.policy;
 import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.crds.v1alpha1.BackendSpec;
 import dev.warmpath.crds.v1alpha1.PolicySpec;
+import dev.warmpath.crds.v1alpha1.ProviderSpec;
 import dev.warmpath.extproc.label.LabelSource;
 import dev.warmpath.extproc.tenant.Tenant;
 import java.nio.file.FileSystems;
@@ -128,11 +129,26 @@ final class ReferencePlan {
       List<RoutingConfiguration.Policy> matching) {
     List<String> candidates = new ArrayList<>();
     for (RoutingConfiguration.Backend backend : backends) {
-      if (fits(backend.spec()) && !excluded(backend, matching)) {
+      if (isUnderstood(backend.spec()) && fits(backend.spec()) && !excluded(backend, matching)) {
         endpoints(backend, filter).ifPresent(candidates::add);
       }
     }
     return String.join("|", candidates);
+  }
+
+  private boolean isUnderstood(BackendSpec spec) {
+    BackendSpec.ProviderTarget target = spec.provider();
+    if (target == null) {
+      return true;
+    }
+    ProviderSpec.Type type =
+        configuration.providers().stream()
+            .filter(provider -> provider.id().name().equals(target.name()))
+            .map(provider -> provider.spec().type())
+            .findFirst()
+            .orElseThrow();
+    boolean anthropic = type == ProviderSpec.Type.Anthropic;
+    return type != ProviderSpec.Type.Bedrock && anthropic == request.path().contains("messages");
   }
 
   private boolean fits(BackendSpec spec) {

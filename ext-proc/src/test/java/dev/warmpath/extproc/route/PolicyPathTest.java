@@ -75,9 +75,13 @@ class PolicyPathTest {
   @Test
   void personalDataNeverGetsAPlanWithAProvider() {
     RoutingPipeline pipeline = pipeline(new PiiClassifier());
-    router.apply(configuration(List.of(piiStaysLocal(), burst())), "v1");
 
     for (String carrier : CARRIERS) {
+      ProviderSpec.Type speaksIt =
+          carrier.startsWith("/v1/messages")
+              ? ProviderSpec.Type.Anthropic
+              : ProviderSpec.Type.OpenAI;
+      router.apply(configuration(List.of(piiStaysLocal(), burst()), 1, 1, speaksIt), "v1");
       for (boolean busy : new boolean[] {false, true}) {
         gauges(busy ? 50 : 0, 0.1);
         Decision with = ask(pipeline, carrier.formatted(CARD));
@@ -362,6 +366,11 @@ class PolicyPathTest {
 
   private static RoutingConfiguration configuration(
       List<PolicySpec> policies, long generation, int workers) {
+    return configuration(policies, generation, workers, ProviderSpec.Type.OpenAI);
+  }
+
+  private static RoutingConfiguration configuration(
+      List<PolicySpec> policies, long generation, int workers, ProviderSpec.Type type) {
     RoutingConfiguration local =
         Configurations.pool(workers, PoolSpec.Algorithm.PredictedTTFT, 1000);
     List<RoutingConfiguration.Backend> backends =
@@ -390,7 +399,7 @@ class PolicyPathTest {
             new RoutingConfiguration.Provider(
                 id("cloud"),
                 new ProviderSpec(
-                    ProviderSpec.Type.OpenAI,
+                    type,
                     null,
                     null,
                     null,
