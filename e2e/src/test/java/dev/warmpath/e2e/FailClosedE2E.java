@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.warmpath.e2e.support.ConfigFolder;
+import dev.warmpath.e2e.support.Header;
 import dev.warmpath.e2e.support.ScriptedWorker;
 import dev.warmpath.e2e.support.Scripts;
 import dev.warmpath.e2e.support.Stack;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.JsonNode;
 
 /**
  * "How policies combine", rules 4 to 6, as a table: one policy and one model for each row, and the
@@ -151,12 +153,19 @@ class FailClosedE2E {
                 "local",
                 "served",
                 java.util.stream.Stream.concat(
-                        rows().stream().map(Row::model), java.util.stream.Stream.of("changed"))
+                        rows().stream().map(Row::model),
+                        java.util.stream.Stream.of("changed", "left"))
                     .toArray(String[]::new));
     for (Row row : rows()) {
       config.write("policy-" + row.model() + ".yaml", policy(row.model(), row.policy()));
     }
     config.write("policy-changed.yaml", changed("true"));
+    config.write(
+        "policy-left.yaml",
+        policy(
+            "left",
+            LOCAL.formatted(", endpoints: 'endpoint.queuedPrompts > 100000'")
+                + "\n  onNoCandidate: {action: Queue, maxWait: 60s, status: 503}"));
     stack = Stack.run(folder, config);
     gateway = stack.gateway();
   }
@@ -235,6 +244,34 @@ class FailClosedE2E {
             row.status() == 429 ? "rate_limit_error" : "overloaded_error",
             row.message(),
             requestId);
+  }
+
+  @Test
+  void a_client_that_leaves_while_it_waits_is_gone_and_not_refused() throws IOException {
+    double before = stack.outcomes("client_gone");
+    byte[] body = "{\"model\":\"left\",\"messages\":[]}".getBytes(UTF_8);
+    try (WireClient client = WireClient.connect(gateway)) {
+      client.writeHead(
+          "POST",
+          "/v1/chat/completions",
+          List.of(
+              new Header("content-type", "application/json"),
+              new Header("content-length", Integer.toString(body.length))));
+      client.write(body);
+      await("it waits")
+          .atMost(PATIENCE)
+          .until(() -> stack.metrics().sum("warmpath_waiting_requests").orElse(0) == 1);
+
+      client.reset();
+    }
+
+    await("the metric says so")
+        .atMost(PATIENCE)
+        .until(() -> stack.outcomes("client_gone") == before + 1);
+    JsonNode record = WireClient.get(stack.admin(), "/decisions?last=1").json().path(0);
+    assertThat(record.path("model").asString()).isEqualTo("left");
+    assertThat(record.path("outcome").asString()).isEqualTo("CLIENT_GONE");
+    assertThat(record.path("refusal").isNull()).as(record.toString()).isTrue();
   }
 
   @Test

@@ -58,14 +58,17 @@ public sealed interface Decision {
   /** Refused, in the client's dialect. */
   record Rejected(ApiError error) implements Decision {}
 
+  /** The client left while its request waited: nothing was decided, and nobody is there to hear. */
+  record ClientGone() implements Decision {}
+
   /**
    * Not decided yet: the request waits in a queue, or for a label. The caller keeps it in Envoy
    * until {@code decision} completes; it completes normally, always, and never with another {@code
    * Deferred}.
    *
    * @param maxWaitNanos upper bound of the wait, for Envoy's message timeout
-   * @param clientGone to be run when the client leaves; then {@code decision} completes with an
-   *     arbitrary value that reaches nobody, and nothing stays reserved
+   * @param clientGone to be run when the client leaves; then {@code decision} completes with {@link
+   *     ClientGone} if nothing has been decided, and nothing stays reserved
    */
   record Deferred(CompletionStage<Decision> decision, long maxWaitNanos, Runnable clientGone)
       implements Decision {}

@@ -2,6 +2,7 @@ package dev.warmpath.extproc.route;
 
 import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.crds.v1alpha1.PoolSpec;
+import dev.warmpath.extproc.inflight.InFlightRequest;
 import dev.warmpath.extproc.policy.PolicyTrace;
 import dev.warmpath.extproc.request.InferenceRequest;
 import java.time.Instant;
@@ -31,6 +32,7 @@ final class DecisionTrace {
   private List<DecisionRecord.Candidate> candidates = List.of();
   private int candidateCount;
   private DecisionRecord.@Nullable Refusal refusal;
+  private boolean clientGone;
   private long tookNanos;
   private @Nullable TrackedRequest tracked;
 
@@ -75,6 +77,11 @@ final class DecisionTrace {
     refusal = new DecisionRecord.Refusal(error.status(), error.code(), error.message());
   }
 
+  /** Before anything was decided. */
+  void clientGone() {
+    clientGone = true;
+  }
+
   void took(long nanos) {
     tookNanos = nanos;
   }
@@ -107,7 +114,7 @@ final class DecisionTrace {
         progress.attempts(),
         refusal,
         tookNanos * 1e-3,
-        progress.outcome(),
+        clientGone ? InFlightRequest.Outcome.CLIENT_GONE : progress.outcome(),
         progress.predictedSeconds(),
         progress.highSeconds(),
         progress.actualSeconds(),

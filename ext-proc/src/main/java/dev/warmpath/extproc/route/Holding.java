@@ -99,17 +99,13 @@ public final class Holding implements AutoCloseable {
               held.maxWaitNanos(),
               () -> {
                 room.leave(ticket);
-                complete(result, tooLate.get());
+                complete(result, new Decision.ClientGone());
               });
     };
   }
 
   /** Decides when {@code ready} completes; {@code again} may defer once more. */
-  Decision after(
-      CompletableFuture<?> ready,
-      long maxWaitNanos,
-      Supplier<Decision> again,
-      Supplier<Decision> gone) {
+  Decision after(CompletableFuture<?> ready, long maxWaitNanos, Supplier<Decision> again) {
     CompletableFuture<Decision> result = new CompletableFuture<>();
     Runnable[] innerGone = new Runnable[1];
     var _ =
@@ -152,7 +148,7 @@ public final class Holding implements AutoCloseable {
           synchronized (innerGone) {
             inner = innerGone[0];
           }
-          complete(result, gone.get());
+          complete(result, new Decision.ClientGone());
           if (inner != null) {
             inner.run();
           }

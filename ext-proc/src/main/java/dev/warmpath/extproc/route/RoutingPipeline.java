@@ -204,9 +204,18 @@ public final class RoutingPipeline implements RequestRouter {
   }
 
   private Decision recorded(RequestHead head, Decision decision, DecisionTrace trace) {
-    if (decision instanceof Decision.Rejected rejected) {
-      trace.refused(rejected.error());
-      limits.ended(head.decisionId(), 0);
+    switch (decision) {
+      case Decision.Rejected rejected -> {
+        trace.refused(rejected.error());
+        limits.ended(head.decisionId(), 0);
+      }
+      case Decision.ClientGone gone -> {
+        trace.clientGone();
+        limits.ended(head.decisionId(), 0);
+      }
+      case Decision.Routed routed -> {}
+      case Decision.Answered answered -> {}
+      case Decision.Deferred deferred -> {}
     }
     observer.planned(trace.policy());
     log.add(head.decisionId(), trace::record);
@@ -306,8 +315,7 @@ public final class RoutingPipeline implements RequestRouter {
           holding.after(
               waiting.plan().ready().toCompletableFuture(),
               waiting.plan().maxWaitNanos(),
-              () -> settle(asked),
-              () -> new Decision.Rejected(Refusals.labelMissing(dialect)));
+              () -> settle(asked));
     };
   }
 

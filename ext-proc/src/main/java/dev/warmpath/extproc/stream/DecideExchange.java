@@ -275,6 +275,10 @@ final class DecideExchange implements Exchange {
           reply(question, ImmediateReplies.answered(question.head(), answered), "answered");
       case Decision.Rejected rejected ->
           reply(question, ImmediateReplies.error(question.head(), rejected.error()), "rejected");
+      case Decision.ClientGone gone -> {
+        question.upload().release();
+        finish();
+      }
       case Decision.Deferred deferred -> {
         askForMoreTime(question, deferred.maxWaitNanos() + DEFERRED_MARGIN_NANOS);
         state = new Deciding(question, deferred.clientGone());
@@ -345,6 +349,7 @@ final class DecideExchange implements Exchange {
       case Decision.Deferred deferred -> deferred.clientGone().run();
       case Decision.Answered ignored -> {}
       case Decision.Rejected ignored -> {}
+      case Decision.ClientGone ignored -> {}
     }
   }
 

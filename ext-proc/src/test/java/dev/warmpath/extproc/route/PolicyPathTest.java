@@ -16,6 +16,7 @@ import dev.warmpath.extproc.inflight.InFlightRequest.Outcome;
 import dev.warmpath.extproc.label.Classifier;
 import dev.warmpath.extproc.label.Classifiers;
 import dev.warmpath.extproc.label.Label;
+import dev.warmpath.extproc.label.LabelSource;
 import dev.warmpath.extproc.label.PiiClassifier;
 import dev.warmpath.extproc.label.RequestText;
 import dev.warmpath.extproc.queue.WaitingRoom;
@@ -58,6 +59,7 @@ class PolicyPathTest {
           "/v1/embeddings {\"model\":\"qwen-27b\",\"input\":[\"hi\",\"%s\"]}");
 
   private final AtomicLong clock = new AtomicLong();
+  private final DecisionLog log = new DecisionLog(64);
   private final PoolRouter router =
       new PoolRouter(1 << 20, clock::get, InstantSource.system(), new SplittableRandom(1));
   private final Holding holding =
@@ -224,6 +226,44 @@ class PolicyPathTest {
   }
 
   @Test
+  void oneWhoLeavesWhileWaitingIsRecordedAsGoneAndNotAsRefused() {
+    router.apply(configuration(List.of(batch())), "v1");
+    gauges(0, 0.9);
+    CompletableFuture<Void> verdict = new CompletableFuture<>();
+    LabelSource late =
+        new LabelSource() {
+          @Override
+          public Label label(String key) {
+            return Label.unknown(Label.Source.WEBHOOK, "asked", 0);
+          }
+
+          @Override
+          public Pending pending() {
+            return new Pending(verdict, 1_000_000_000);
+          }
+        };
+    Map<String, RoutingPipeline> waitingFor =
+        Map.of(
+            "capacity", pipeline(new PiiClassifier()),
+            "a label", pipeline((body, head, tenant) -> late));
+
+    waitingFor.forEach((what, pipeline) -> {
+      String id = "d" + next;
+      Decision.Deferred waiting = (Decision.Deferred) ask(pipeline, CARRIERS.get(0).formatted("a"));
+      waiting.clientGone().run();
+
+      assertThat(waiting.decision().toCompletableFuture())
+          .as(what)
+          .isCompletedWithValue(new Decision.ClientGone());
+      assertThat(log.find(id))
+          .as(what)
+          .isNotNull()
+          .returns(Outcome.CLIENT_GONE, DecisionRecord::outcome)
+          .returns(null, DecisionRecord::refusal);
+    });
+  }
+
+  @Test
   void theLongestWaitEndsWithThePolicysAnswer() {
     RoutingPipeline pipeline = pipeline(new PiiClassifier());
     router.apply(configuration(List.of(batch())), "v1");
@@ -279,10 +319,14 @@ class PolicyPathTest {
   private RoutingPipeline pipeline(@Nullable Classifier pii) {
     Classifiers classifiers =
         new Classifiers(pii == null ? List.of() : List.of(pii), List.of(), clock::get);
+    return pipeline((body, head, tenant) -> classifiers.of(body, head.headers(), tenant));
+  }
+
+  private RoutingPipeline pipeline(RoutingPipeline.Labels labels) {
     return new RoutingPipeline(
         router,
-        (body, head, tenant) -> classifiers.of(body, head.headers(), tenant),
-        new DecisionLog(64),
+        labels,
+        log,
         InstantSource.system(),
         holding,
         trace -> {},
