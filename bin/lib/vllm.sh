@@ -11,7 +11,7 @@ install_vllm() {
   . "$warmpath_vllm_root/e2e/vllm/versions.sh"
   local cache=${WARMPATH_CACHE:-$HOME/.cache/warmpath} sources stamp tool
   export VLLM_HOME=$cache/vllm-$VLLM_VERSION
-  sources=$(cat "$warmpath_vllm_root"/e2e/vllm/{versions.sh,*.py} | cksum)
+  sources=$(cd "$warmpath_vllm_root/e2e/vllm" && cat versions.sh tiny_model.py torch_without_gpu.py ../../bin/lib/vllm.sh | cksum)
   stamp=$VLLM_HOME/installed.txt
   [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$sources" ] && return 0
   for tool in python3.11 gcc readelf fallocate npm; do
