@@ -25,7 +25,7 @@ import time
 import answers
 from gateway import BLOCK, MODEL, ROOT, Gateway, Worker
 
-PREFIXES, PREFIX_TOKENS, REQUESTS, IN_FLIGHT = 9, 6000, 54, 3
+PREFIXES, PREFIX_TOKENS, REQUESTS, IN_FLIGHT, ROUNDS = 9, 6000, 54, 3, 5
 WORDS = "stone river cloud garden window letter summer silver bridge market".split()
 
 
@@ -105,6 +105,11 @@ class Suite:
         self.rows.append((name, shown, passed))
         print(f"{'ok    ' if passed else 'FAILED'} {name}: {shown}", flush=True)
 
+    def goal(self, name, shown, reached):
+        """A row about time, which other work on the machine can spoil: it says so, and fails all the same."""
+        load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+        self.row(name, f"{shown} ({load})" if reached else f"{shown}; goal missed ({load})", reached)
+
     def gateway(self, mode, workers=None):
         gateway = Gateway(self.folder, workers or self.workers, mode, self.home)
         self.gateways.append(gateway)
@@ -182,7 +187,7 @@ class Suite:
             f"hit {ours[0]:.3f} / {other[0]:.3f}, TTFT p50 {ours[1]:.3f} / {other[1]:.3f} s, "
             f"wall {ours[2]:.1f} / {other[2]:.1f} s, {self.seeds} seeds"
         )
-        self.row("2 hit rate >= 0.82, TTFT p50 <= 1/3 of round robin", shown, ours[0] >= 0.82 and ours[1] <= other[1] / 3)
+        self.goal("2 hit rate >= 0.82, TTFT p50 <= 1/3 of round robin", shown, ours[0] >= 0.82 and ours[1] <= other[1] / 3)
         self.prediction(gateway)
         gateway.stop()
 
@@ -198,24 +203,24 @@ class Suite:
             if record["actualTtftSeconds"]:
                 errors.append(abs(record["actualTtftSeconds"] - record["predictedTtftSeconds"]) / record["actualTtftSeconds"])
         median = statistics.median(errors)
-        work, actual = {}, {}
+        self.goal("3 prediction after 50 requests, median error <= 20 %", f"{median:.1%} of {len(errors)}", median <= 0.2)
+        per_token, seconds = {}, {}
         client = Client(gateway.url)
-        for tokens in (4000, 8000, 16000):
-            result = client.chat(text(tokens, f"cold-{time.time()}"))
-            record = gateway.decision(result["decision"])
-            work[tokens] = next(c["workSeconds"] for c in record["candidates"] if c["rank"] == 1) / result["prompt"]
-            actual[tokens] = result["ttft"]
-        bend = work[16000] / work[4000]
-        self.row(
-            "3 prediction after 50 requests",
-            f"median absolute error {median:.1%} of {len(errors)} (goal 20 % on a quiet machine)",
-            median <= 0.5,
-        )
-        self.row(
-            "3 quadratic term learnt",
-            f"predicted seconds for a token at 16k are {bend:.2f} times those at 4k; measured first tokens "
-            + ", ".join(f"{tokens // 1000}k {seconds:.2f} s" for tokens, seconds in actual.items()),
-            bend > 1.1,
+        for tokens in (4000, 16000):
+            predicted, measured = [], []
+            for i in range(3):
+                result = client.chat(text(tokens, f"cold-{time.time()}-{i}"))
+                record = gateway.decision(result["decision"])
+                predicted.append(next(c["workSeconds"] for c in record["candidates"] if c["rank"] == 1) / result["prompt"])
+                measured.append(result["ttft"] / result["prompt"])
+            per_token[tokens] = statistics.median(predicted), statistics.median(measured)
+            seconds[tokens] = per_token[tokens][1] * tokens
+        bend, truth = (per_token[16000][i] / per_token[4000][i] for i in (0, 1))
+        self.goal(
+            "3 quadratic term: a token at 16k against one at 4k, more than half of what it really costs more",
+            f"predicted {bend:.2f} times, measured {truth:.2f} times; measured first tokens "
+            + ", ".join(f"{tokens // 1000}k {s:.2f} s" for tokens, s in seconds.items()),
+            bend > max(1.1, (1 + truth) / 2),
         )
 
     def knowledge(self):
@@ -223,29 +228,48 @@ class Suite:
         for mode in ("approximate", "assisted", "exact"):
             gateway = self.gateway(mode)
             gateway.await_knowledge()
-            for name, prefixes, requests in (("at ease", 6, 30), ("under eviction pressure", 45, 80)):
-                self.compare(gateway, f"{mode}, {name}", prefixes, requests)
-            self.workers[2].restart()
-            time.sleep(8)
-            gateway.await_knowledge()
-            self.compare(gateway, f"{mode}, after a restart of a worker", 6, 30)
+            self.compare(gateway, f"{mode}, at ease", 6, 30, ROUNDS)
+            self.compare(gateway, f"{mode}, under eviction pressure", 45, 80, 2)
+            restarted = []
+            for seed in range(2):
+                self.workers[2 - seed].restart()
+                time.sleep(8)
+                gateway.await_knowledge()
+                restarted += self.differences(gateway, seed, 6, 30)
+            self.within(gateway, f"{mode}, after a restart of a worker", restarted)
             gateway.stop()
 
-    def compare(self, gateway, name, prefixes, requests):
-        chance = random.Random(5)
+    def compare(self, gateway, name, prefixes, requests, rounds):
+        self.within(gateway, name, [one for seed in range(rounds) for one in self.differences(gateway, seed, prefixes, requests)])
+
+    def differences(self, gateway, seed, prefixes, requests):
+        """(expected - reported cached tokens, reported, prompt tokens) of each request; says more of each miss."""
+        chance = random.Random(5 + seed)
         salt = time.time()
         prompts = [
             text(PREFIX_TOKENS, f"{salt}-{min(chance.randrange(prefixes), chance.randrange(prefixes))}") + f" question {i}"
             for i in range(requests)
         ]
         results, _ = run(gateway.url, prompts, 2)
-        off = []
+        seen = []
         for result in results:
             record = gateway.decision(result["decision"])
-            expected = next(c["cachedTokens"] for c in record["candidates"] if c["rank"] == 1)
-            off.append(abs(expected - result["cached"]))
+            chosen = next(c for c in record["candidates"] if c["rank"] == 1)
+            off = chosen["cachedTokens"] - result["cached"]
+            seen.append((off, result["cached"], result["prompt"]))
+            if abs(off) > BLOCK and gateway.mode == "exact":
+                print(
+                    f"       seed {seed}: {chosen['worker']} was expected to hold {chosen['cachedTokens']}, had {result['cached']} of "
+                    f"{result['prompt']}; {chosen['inFlight']} in flight, attempts {[a['worker'] for a in record['attempts']]}, at {record['at']}",
+                    flush=True,
+                )
+        return seen
+
+    def within(self, gateway, name, seen):
+        off = [abs(difference) for difference, _, _ in seen]
         within = sum(difference <= BLOCK for difference in off) / len(off)
-        shown = f"{within:.1%} within a block, mean error {statistics.mean(off):.0f} tokens, {requests} requests, hit rate {hit(results):.2f}"
+        rate = sum(cached for _, cached, _ in seen) / sum(prompt for _, _, prompt in seen)
+        shown = f"{within:.1%} within a block, mean error {statistics.mean(off):.0f} tokens, {len(off)} requests, hit rate {rate:.2f}"
         self.row(f"4 index against truth: {name}", shown, within >= 0.95 or gateway.mode != "exact")
 
     def table(self):
