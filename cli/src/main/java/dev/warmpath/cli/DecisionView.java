@@ -55,7 +55,15 @@ final class DecisionView {
     }
     Table table =
         new Table(
-            "", "worker", ">predicted", ">cached", ">in flight", ">queue", ">prefill", ">rest");
+            "",
+            "worker",
+            ">predicted",
+            ">cached",
+            "known",
+            ">in flight",
+            ">queue",
+            ">prefill",
+            ">rest");
     for (JsonNode one : candidates) {
       int rank = one.path("rank").asInt(0);
       double rest =
@@ -69,6 +77,7 @@ final class DecisionView {
           text(one, "worker"),
           seconds(one.path("predictedSeconds")),
           text(one, "cachedTokens"),
+          text(one, "cacheKnowledge").toLowerCase(Locale.ROOT),
           text(one, "inFlight"),
           seconds(one.path("queueSeconds")),
           seconds(one.path("workSeconds")),

@@ -180,9 +180,11 @@ final class CommandLineTest {
         {"id":"d1","requestId":"r","at":"2026-11-29T20:12:55.760Z","operation":"CHAT_COMPLETIONS",
          "tenant":"team-a","model":"qwen","upstreamModel":"Qwen/Q","promptTokens":16269,
          "candidates":[
-          {"worker":"w0","rank":1,"inFlight":2,"cachedTokens":15680,"queueSeconds":0.0,
+          {"worker":"w0","rank":1,"inFlight":2,"cachedTokens":15680,
+           "cacheKnowledge":"EXACT","queueSeconds":0.0,
            "workSeconds":0.022,"frontEndSeconds":0.03,"stepSeconds":0.004,"predictedSeconds":0.0568},
-          {"worker":"w2","rank":2,"inFlight":6,"cachedTokens":0,"queueSeconds":1.5,
+          {"worker":"w2","rank":2,"inFlight":6,"cachedTokens":0,
+           "cacheKnowledge":"APPROXIMATE","queueSeconds":1.5,
            "workSeconds":0.244,"predictedSeconds":1.779}],
          "candidateCount":3,"removed":[],"algorithm":"PredictedTTFT","policy":{"labels":{}},
          "attempts":[{"worker":"w0"}],"decisionMicros":265.5,"outcome":"COMPLETED",
@@ -199,7 +201,9 @@ final class CommandLineTest {
             "1.78 s",
             "chosen by PredictedTTFT among 3",
             "first token after 63.3 ms (predicted 51.7 ms)",
-            "15680 of them cached");
+            "15680 of them cached")
+        .containsPattern("->  w0 +56.8 ms +15680  exact ")
+        .containsPattern(" 2  w2 +1.78 s +0  approximate ");
     String list =
         String.join("\n", DecisionView.list(JsonMapper.shared().readTree("[" + record + "]")));
     assertThat(list).contains("20:12:55.760", "d1", "w0", "51.7 ms", "completed");
