@@ -56,6 +56,9 @@ final class LongCounts {
     }
     keys[hole] = 0;
     counts[hole] = 0;
+    if (size == 0 && keys.length > FIRST) {
+      clear(); // a burst is over, and its memory is given back
+    }
   }
 
   void clear() {

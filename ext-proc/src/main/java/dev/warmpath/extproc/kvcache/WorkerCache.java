@@ -1,5 +1,6 @@
 package dev.warmpath.extproc.kvcache;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -17,14 +18,28 @@ public final class WorkerCache {
   /** A ledger that began late knows everything that matters when it fills the cache. */
   private static final double NEARLY_ALL = 0.95;
 
+  /** Distinct blocks that running requests may be about to add: at most 12 MB. */
+  private static final int MAX_EXPECTED = 1 << 18;
+
+  /** Events of what an answered request has computed arrive within this time after its end. */
+  private static final long ARRIVAL_NANOS = 1_000_000_000L;
+
+  private static final int MAX_ANSWERED = 1_024;
+
+  /** An answered request whose last events may be on their way. */
+  @SuppressWarnings("ArrayRecordComponent") // Never compared.
+  private record Answered(long[] chain, long untilNanos) {}
+
   private final List<BlockLedger> ledgers = new ArrayList<>();
   private final LongCounts expected = new LongCounts();
+  private final ArrayDeque<Answered> answered = new ArrayDeque<>();
   private boolean live;
   private String reason = "no events yet";
   private long capacityTokens;
 
   /** The stream of a rank begins. */
   public void began(int rank, int ranks, boolean empty) {
+    forgetAnswered();
     while (ledgers.size() > ranks) {
       ledgers.removeLast();
     }
@@ -34,11 +49,25 @@ public final class WorkerCache {
     ledgers.get(rank).reset(empty);
   }
 
+  /** Everything was thrown out. */
+  public void cleared(int rank) {
+    forgetAnswered();
+    ledger(rank).reset(true);
+  }
+
+  private void forgetAnswered() {
+    for (Answered one : answered) {
+      remove(one.chain());
+    }
+    answered.clear();
+  }
+
   /** Whether events can be relied on now, and why not. */
   public void live(boolean now, String why) {
     live = now;
     reason = why;
     if (!now) {
+      forgetAnswered();
       ledgers.forEach(BlockLedger::lost);
     }
   }
@@ -145,17 +174,54 @@ public final class WorkerCache {
     return held;
   }
 
-  /** A request is on its way that will compute these. */
-  public void expect(long[] chain) {
+  /**
+   * A request is on its way that will compute these. Returns whether it was noted; each that was
+   * must be {@link #over} or {@link #answered} once.
+   */
+  public boolean expect(long[] chain) {
+    if (expected.size() + chain.length > MAX_EXPECTED) {
+      return false;
+    }
     for (long name : chain) {
       expected.add(name);
     }
+    return true;
   }
 
-  /** That request is over: what it has computed was told in events. */
+  /** That request has ended without an answer: only what was told in events is there. */
   public void over(long[] chain) {
+    remove(chain);
+  }
+
+  /** That request was answered, so all of it has been computed, but not all of it told yet. */
+  public void answered(long[] chain, long nowNanos) {
+    expire(nowNanos);
+    BlockLedger ledger = ledger(0);
+    boolean told = chain.length == 0 || ledger.match(chain) == chain.length;
+    if (told || answered.size() == MAX_ANSWERED) {
+      remove(chain);
+    } else {
+      answered.addLast(new Answered(chain, nowNanos + ARRIVAL_NANOS));
+    }
+  }
+
+  /** From then on only events count for requests that were answered long before. */
+  public void expire(long nowNanos) {
+    Answered oldest;
+    while ((oldest = answered.peekFirst()) != null && oldest.untilNanos() - nowNanos < 0) {
+      remove(oldest.chain());
+      answered.removeFirst();
+    }
+  }
+
+  private void remove(long[] chain) {
     for (long name : chain) {
       expected.remove(name);
     }
+  }
+
+  /** Distinct blocks that are expected; none when nothing runs. */
+  public int expectedBlocks() {
+    return expected.size();
   }
 }

@@ -126,6 +126,12 @@ public final class WorkerModel {
     return last == null ? null : last.kvCacheTokens();
   }
 
+  /** Tokens of one cache block as the worker reports it, or null. */
+  public @Nullable Integer reportedBlockTokens() {
+    WorkerGauges last = gauges;
+    return last == null ? null : last.blockTokens();
+  }
+
   /** The size of the worker's cache for prefixes: observed, else as learnt. */
   public double cacheTokens() {
     Long observed = observedCacheTokens;

@@ -14,7 +14,11 @@ public final class TokenPrompt {
   private int chainBlock;
   private long chainAdapter;
 
-  TokenPrompt(int[] tokens, @Nullable String cacheSalt) {
+  /**
+   * @param tokens ids, in order
+   * @param cacheSalt null where everybody may share its blocks
+   */
+  public TokenPrompt(int[] tokens, @Nullable String cacheSalt) {
     this.tokens = tokens;
     this.extra =
         cacheSalt == null ? 0 : TokenChain.extra(java.util.List.of(TokenChain.text(cacheSalt)));

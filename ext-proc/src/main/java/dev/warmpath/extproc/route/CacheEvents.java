@@ -96,7 +96,7 @@ public final class CacheEvents implements EventSink {
           gone = Math.max(gone, ledger.removed(some));
         }
         case CacheChange.Cleared cleared -> {
-          ledger.reset(true);
+          cache.cleared(rank);
           router.index.forget(slot.model().holder());
         }
         case CacheChange.Sparse sparse -> ledger.sparseGroups();

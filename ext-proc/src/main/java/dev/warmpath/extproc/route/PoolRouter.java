@@ -355,7 +355,7 @@ public final class PoolRouter {
     double perByte = ratio(upstreamModel).tokensPerByte();
     int matched =
         index.match(worker.holder(), modelHash(upstreamModel), prompt.chain(), prompt.blocks());
-    int cached = tokens == null ? -1 : slot.exactlyCached(tokens, upstreamModel);
+    int cached = tokens == null ? -1 : slot.exactlyCached(tokens, upstreamModel, now);
     if (tokens == null || cached < 0) {
       worker.forecast(prompt, matched, perByte, now, forecast);
     } else {
@@ -444,7 +444,7 @@ public final class PoolRouter {
     for (int rank = 0; rank < count && routes.size() < room(later); rank++) {
       routes.add(route(targets, picker.ordered(rank)));
     }
-    trace.candidates(algorithm, candidateRecords(targets, count), table.size());
+    trace.candidates(algorithm, candidateRecords(prompt, targets, count), table.size());
     // A later tier is a fallback: it is reached only if every attempt before it has failed.
     for (int next = tier + 1; next < prompt.tiers().size(); next++) {
       later--;
@@ -529,11 +529,12 @@ public final class PoolRouter {
     return at == 0 ? prompt.size() : prompt.chain()[at - 1];
   }
 
-  private List<DecisionRecord.Candidate> candidateRecords(List<Target> targets, int count) {
+  private List<DecisionRecord.Candidate> candidateRecords(
+      Placement.Prompt prompt, List<Target> targets, int count) {
     int shown = Math.min(DecisionRecord.MAX_CANDIDATES, table.size());
     List<DecisionRecord.Candidate> records = new ArrayList<>(shown);
     for (int rank = 0; rank < count; rank++) {
-      records.add(candidateRecord(targets, picker.ordered(rank), rank + 1));
+      records.add(candidateRecord(prompt, targets, picker.ordered(rank), rank + 1));
     }
     for (int i = 0; i < table.size() && records.size() < shown; i++) {
       boolean ordered = false;
@@ -541,13 +542,14 @@ public final class PoolRouter {
         ordered |= picker.ordered(rank) == i;
       }
       if (!ordered) {
-        records.add(candidateRecord(targets, i, 0));
+        records.add(candidateRecord(prompt, targets, i, 0));
       }
     }
     return records;
   }
 
-  private DecisionRecord.Candidate candidateRecord(List<Target> targets, int row, int rank) {
+  private DecisionRecord.Candidate candidateRecord(
+      Placement.Prompt prompt, List<Target> targets, int row, int rank) {
     table.read(row, forecast);
     Route route = route(targets, row);
     WorkerSlot slot = route.slot();
@@ -559,7 +561,9 @@ public final class PoolRouter {
         rank,
         table.inFlight(row),
         forecast.cachedTokens,
-        slot == null ? CacheKnowledge.APPROXIMATE : slot.knowledge(),
+        slot == null
+            ? CacheKnowledge.APPROXIMATE
+            : slot.knowledge(prompt.tokens(route.target().pool()), route.target().upstreamModel()),
         forecast.queueSeconds,
         forecast.workSeconds,
         forecast.frontEndSeconds,

@@ -108,10 +108,7 @@ final class TrackedRequest implements InFlightRequest {
             now,
             now + (long) (forecast.frontEndSeconds / NANO));
     long[] exact = inTokens == null ? null : slot.exactChain(inTokens, model);
-    if (exact != null) {
-      slot.cache().expect(exact);
-      expected = exact;
-    }
+    expected = exact != null && slot.cache().expect(exact) ? exact : null;
     long evicted = worker.holder().evicted();
     router.index.expect(worker.holder(), modelHash, prompt.chain(), prompt.blocks());
     router
@@ -183,7 +180,7 @@ final class TrackedRequest implements InFlightRequest {
     Lease held = lease;
     if (held != null) {
       router.ledger.moved(held, now);
-      unexpect();
+      unexpect(false, now);
       retract();
       workerOf(current).failed(now);
       lease = null;
@@ -197,13 +194,18 @@ final class TrackedRequest implements InFlightRequest {
   }
 
   /** From here on only the worker's own events say what it holds. */
-  private void unexpect() {
+  private void unexpect(boolean answered, long now) {
     long[] chain = expected;
     WorkerSlot slot = current.slot();
-    if (chain != null && slot != null) {
-      slot.cache().over(chain);
-      expected = null;
+    if (chain == null || slot == null) {
+      return;
     }
+    if (answered) {
+      slot.cache().answered(chain, now);
+    } else {
+      slot.cache().over(chain);
+    }
+    expected = null;
   }
 
   private void retract() {
@@ -369,10 +371,8 @@ final class TrackedRequest implements InFlightRequest {
   private void endOnWorker(Lease held, Outcome how, long atNanos) {
     WorkerModel worker = workerOf(current);
     boolean answered = how == Outcome.COMPLETED || sawFirstToken;
-    if (!router.ledger.end(held, atNanos)) {
-      return;
-    }
-    unexpect();
+    router.ledger.end(held, atNanos); // a leaked one has ended already
+    unexpect(answered && (how == Outcome.COMPLETED || how == Outcome.CLIENT_GONE), atNanos);
     router.index.now(CacheEvents.stamp(atNanos));
     if (how == Outcome.COMPLETED && !streaming) {
       worker.answered();

@@ -46,15 +46,32 @@ final class WorkerSlot {
   }
 
   /** Tokens of that prompt that will hit here, or -1 where that is not known exactly. */
-  int exactlyCached(TokenPrompt prompt, String upstreamModel) {
+  int exactlyCached(TokenPrompt prompt, String upstreamModel, long nowNanos) {
     long[] chain = exactChain(prompt, upstreamModel);
     if (chain == null) {
       return -1;
     }
-    int block = cache.blockTokens();
+    cache.expire(nowNanos);
+    int block = blockTokens();
     // The last token is always computed, and with it its block.
-    int most = block == 0 ? 0 : (prompt.length() - 1) / block;
+    int most = (prompt.length() - 1) / block;
     return block * Math.min(most, cache.match(chain));
+  }
+
+  /** How well it is known what of that prompt is here; null stands for one not told in tokens. */
+  CacheKnowledge knowledge(@Nullable TokenPrompt prompt, String upstreamModel) {
+    CacheKnowledge here = knowledge();
+    boolean inferred =
+        here == CacheKnowledge.EXACT
+            && (prompt == null || exactChain(prompt, upstreamModel) == null);
+    return inferred ? CacheKnowledge.ASSISTED : here;
+  }
+
+  /** Tokens of one block, as its events tell or, before the first, as it reports; 0 unknown. */
+  private int blockTokens() {
+    int told = cache.blockTokens();
+    Integer reported = model.reportedBlockTokens();
+    return told != 0 || reported == null ? told : reported;
   }
 
   /** The blocks of that prompt as its cache has them, or null where that is not known exactly. */
@@ -64,8 +81,8 @@ final class WorkerSlot {
     if (!known) {
       return null;
     }
-    int block = cache.blockTokens();
-    return block == 0 ? new long[0] : prompt.chain(block, cache.adapter(upstreamModel));
+    int block = blockTokens();
+    return block == 0 ? null : prompt.chain(block, cache.adapter(upstreamModel));
   }
 
   /** Tokens of one block of the index in the last prompt that came here; 0 before the first. */

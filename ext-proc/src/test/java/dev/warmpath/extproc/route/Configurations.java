@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Routing configurations for tests. */
 final class Configurations {
@@ -17,8 +18,24 @@ final class Configurations {
 
   private Configurations() {}
 
+  /** Folder of a tokenizer; nothing is read from it. */
+  static final String TOKENIZER = "/models/qwen";
+
   /** One pool of like workers, asked for as "qwen-27b" or by its own name. */
   static RoutingConfiguration pool(int workers, PoolSpec.Algorithm algorithm, int maxQueued) {
+    return pool(workers, algorithm, maxQueued, null);
+  }
+
+  /** The same with a tokenizer. */
+  static RoutingConfiguration withTokenizer(int workers) {
+    return pool(workers, PoolSpec.Algorithm.PredictedTTFT, 0, new PoolSpec.Tokenizer(TOKENIZER));
+  }
+
+  private static RoutingConfiguration pool(
+      int workers,
+      PoolSpec.Algorithm algorithm,
+      int maxQueued,
+      PoolSpec.@Nullable Tokenizer tokenizer) {
     List<RoutingConfiguration.Worker> list = new ArrayList<>();
     for (int i = 0; i < workers; i++) {
       list.add(
@@ -47,7 +64,7 @@ final class Configurations {
                     new PoolSpec.Objective(Duration.ofSeconds(8), 0.9),
                     new PoolSpec.Routing(algorithm),
                     new PoolSpec.Limits(maxQueued),
-                    null),
+                    tokenizer),
                 CLUSTER)),
         List.of(),
         List.of(
