@@ -10,13 +10,15 @@ package dev.warmpath.extproc.predict;
  *
  * <p>Share: a miss where a hit was expected means that the cache is smaller than thought (answers,
  * recurrent states and running requests take their part), a hit where none was expected that it is
- * larger. Down 3 % and up 1 % for each, between a tenth and four times.
+ * larger. Down and up by 2 % each, between a tenth and four times. Of hits that nobody expected
+ * only those are seen whose prompt came by chance to where its prefix still was, so the estimate
+ * errs on the small side even so.
  *
  * <p>Not thread-safe: guarded by the router's lock.
  */
 public final class CacheGeometry {
-  private static final double DOWN = 0.97;
-  private static final double UP = 1.01;
+  private static final double DOWN = 0.98;
+  private static final double UP = 1.02;
   private static final double LEAST = 0.1;
   private static final double MOST = 4;
   private static final int ENOUGH_VALUES = 3;

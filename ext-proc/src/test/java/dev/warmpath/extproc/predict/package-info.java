@@ -1,0 +1,3 @@
+/** Tests of the prefix index. */
+@org.jspecify.annotations.NullMarked
+package dev.warmpath.extproc.predict;
