@@ -24,7 +24,7 @@ final class ResidualQuantiles {
   }
 
   private static int band(double seconds, boolean queued) {
-    int power = (int) Math.floor(Math.log(seconds / SMALLEST_SECONDS) / Math.log(2));
+    int power = Math.getExponent(seconds / SMALLEST_SECONDS);
     return Math.clamp(power, 0, BANDS - 1) + (queued ? BANDS : 0);
   }
 

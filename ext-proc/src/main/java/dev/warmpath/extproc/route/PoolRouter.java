@@ -267,6 +267,14 @@ public final class PoolRouter {
         model -> LongHashFunction.xx3().hashBytes(model.getBytes(StandardCharsets.UTF_8)));
   }
 
+  /** What a prediction needs of a model, looked up once for all workers that serve it. */
+  record ModelFacts(String name, long hash, double tokensPerByte) {}
+
+  ModelFacts facts(String upstreamModel) {
+    return new ModelFacts(
+        upstreamModel, modelHash(upstreamModel), ratio(upstreamModel).tokensPerByte());
+  }
+
   /** The request in flight with that id, or null. */
   public @Nullable InFlightRequest inFlight(String decisionId) {
     return inFlight.get(decisionId);
@@ -311,8 +319,10 @@ public final class PoolRouter {
       double reuseProbability = reuse.probability();
       ArrivalRate rate = rates.computeIfAbsent(model, any -> new ArrivalRate());
       double arrivals = rate.perSecond() / Math.max(1, pool.workers().size());
-      double perByte = ratio(model).tokensPerByte();
+      ModelFacts facts = facts(model);
+      double perByte = facts.tokensPerByte();
       int bestMatch = 0;
+      TokenPrompt tokens = prompt.tokens(pool);
       int limit = pool.spec().limits().maxQueuedPromptsPerWorker();
       for (int i = 0; i < pool.workers().size(); i++) {
         WorkerSlot slot = target.usable().test(i) ? slot(pool.workers().get(i)) : null;
@@ -323,7 +333,7 @@ public final class PoolRouter {
           saturated = true;
           continue;
         }
-        forecast(slot, target.upstreamModel(), prompt.fingerprint(), prompt.tokens(pool), now);
+        forecast(slot, facts, prompt.fingerprint(), tokens, now);
         bestMatch = Math.max(bestMatch, forecast.matchedBlocks);
         slot.model()
             .othersForecast(prompt.fingerprint(), perByte, arrivals, reuseProbability, forecast);
@@ -332,7 +342,7 @@ public final class PoolRouter {
       if (first) {
         PromptFingerprint print = prompt.fingerprint();
         reuse.asked(
-            modelHash(model), print.chain(), print.blocks(), bestMatch, print.blockTokens(perByte));
+            facts.hash(), print.chain(), print.blocks(), bestMatch, print.blockTokens(perByte));
         rate.arrived(now);
       }
     }
@@ -342,22 +352,21 @@ public final class PoolRouter {
   /** Null where the worker is not the one any more that the snapshot meant. */
   @Nullable WorkerSlot slot(ServedWorker worker) {
     WorkerSlot slot = worker.ordinal() < slots.size() ? slots.get(worker.ordinal()) : null;
-    return slot != null && slot.served().id().equals(worker.id()) ? slot : null;
+    return slot != null && slot.serves(worker) ? slot : null;
   }
 
-  private Forecast forecast(
+  /** Predicts one worker for one prompt; the caller holds the lock and reads it before the next. */
+  Forecast forecast(
       WorkerSlot slot,
-      String upstreamModel,
+      ModelFacts model,
       PromptFingerprint prompt,
       @Nullable TokenPrompt tokens,
       long now) {
     WorkerModel worker = slot.model();
-    double perByte = ratio(upstreamModel).tokensPerByte();
-    int matched =
-        index.match(worker.holder(), modelHash(upstreamModel), prompt.chain(), prompt.blocks());
-    int cached = tokens == null ? -1 : slot.exactlyCached(tokens, upstreamModel, now);
+    int matched = index.match(worker.holder(), model.hash(), prompt.chain(), prompt.blocks());
+    int cached = tokens == null ? -1 : slot.exactlyCached(tokens, model.name(), now);
     if (tokens == null || cached < 0) {
-      worker.forecast(prompt, matched, perByte, now, forecast);
+      worker.forecast(prompt, matched, model.tokensPerByte(), now, forecast);
     } else {
       worker.forecast(prompt, matched, tokens.length(), cached, now, forecast);
     }
@@ -590,16 +599,6 @@ public final class PoolRouter {
       }
     }
     return Math.clamp((int) Math.ceil(least), 1, MAX_RETRY_AFTER_SECONDS);
-  }
-
-  /** Predicts one worker for one prompt; the caller holds the lock and reads it before the next. */
-  Forecast predictOne(
-      WorkerSlot slot,
-      String upstreamModel,
-      PromptFingerprint prompt,
-      @Nullable TokenPrompt tokens,
-      long now) {
-    return forecast(slot, upstreamModel, prompt, tokens, now);
   }
 
   /** Tells {@code observer} about every request that ends from now on. */

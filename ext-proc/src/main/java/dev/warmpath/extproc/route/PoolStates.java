@@ -42,6 +42,7 @@ final class PoolStates implements ClusterState {
   private final class Pool implements PoolState {
     private final List<ServedWorker> workers;
     private final String model;
+    private boolean @Nullable [] available;
     private long @Nullable [] ttftNanos;
     private long @Nullable [] cached;
 
@@ -57,16 +58,25 @@ final class PoolStates implements ClusterState {
 
     @Override
     public boolean available(int index) {
-      if (!workers.get(index).ready()) {
-        return false;
-      }
+      boolean[] known = available;
+      return known != null ? known[index] : askAll()[index];
+    }
+
+    /** Every plan asks for each worker, so the lock is taken once for all. */
+    private boolean[] askAll() {
+      boolean[] all = new boolean[workers.size()];
       router.lock.lock();
       try {
-        WorkerSlot slot = router.slot(workers.get(index));
-        return slot == null || !slot.model().down();
+        for (int i = 0; i < all.length; i++) {
+          ServedWorker worker = workers.get(i);
+          WorkerSlot slot = worker.ready() ? router.slot(worker) : null;
+          all[i] = worker.ready() && (slot == null || !slot.model().down());
+        }
       } finally {
         router.lock.unlock();
       }
+      available = all;
+      return all;
     }
 
     @Override
@@ -137,6 +147,7 @@ final class PoolStates implements ClusterState {
       router.lock.lock();
       try {
         long now = router.nanoClock.getAsLong();
+        PoolRouter.ModelFacts facts = router.facts(model);
         for (int i = 0; i < nanos.length; i++) {
           WorkerSlot slot = router.slot(workers.get(i));
           if (slot == null) {
@@ -144,7 +155,7 @@ final class PoolStates implements ClusterState {
             tokens[i] = -1;
             continue;
           }
-          Forecast forecast = router.predictOne(slot, model, prompt, null, now);
+          Forecast forecast = router.forecast(slot, facts, prompt, null, now);
           nanos[i] = (long) (forecast.medianSeconds * 1e9);
           tokens[i] = forecast.cachedTokens;
         }

@@ -88,14 +88,14 @@ final class TrackedRequest implements InFlightRequest {
     }
     WorkerModel worker = slot.model();
     String model = route.target().upstreamModel();
-    double perByte = router.ratio(model).tokensPerByte();
-    slot.indexBlockTokens(prompt.blockTokens(perByte));
+    PoolRouter.ModelFacts facts = router.facts(model);
+    double blockTokens = prompt.blockTokens(facts.tokensPerByte());
+    slot.indexBlockTokens(blockTokens);
     router.index.now(CacheEvents.stamp(now));
-    router.index.limit(worker.holder(), (int) (worker.cacheTokens() / prompt.blockTokens(perByte)));
-    long modelHash = router.modelHash(model);
-    matchedBlocks = router.index.match(worker.holder(), modelHash, prompt.chain(), prompt.blocks());
+    router.index.limit(worker.holder(), (int) (worker.cacheTokens() / blockTokens));
     TokenPrompt inTokens = tokens.tokens(route.target().pool());
-    Forecast forecast = router.predictOne(slot, model, prompt, inTokens, now);
+    Forecast forecast = router.forecast(slot, facts, prompt, inTokens, now);
+    matchedBlocks = forecast.matchedBlocks;
     lease =
         router.ledger.reserve(
             worker.load(),
@@ -110,10 +110,8 @@ final class TrackedRequest implements InFlightRequest {
     long[] exact = inTokens == null ? null : slot.exactChain(inTokens, model);
     expected = exact != null && slot.cache().expect(exact) ? exact : null;
     long evicted = worker.holder().evicted();
-    router.index.expect(worker.holder(), modelHash, prompt.chain(), prompt.blocks());
-    router
-        .reuse(model)
-        .evicted((worker.holder().evicted() - evicted) * prompt.blockTokens(perByte));
+    router.index.expect(worker.holder(), facts.hash(), prompt.chain(), prompt.blocks());
+    router.reuse(model).evicted((worker.holder().evicted() - evicted) * blockTokens);
     predictedSum = forecast.ttftSeconds;
     predictedMedian = forecast.medianSeconds;
     predictedHigh = forecast.highSeconds;

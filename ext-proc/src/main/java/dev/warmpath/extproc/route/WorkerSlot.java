@@ -27,6 +27,13 @@ final class WorkerSlot {
     return served;
   }
 
+  /** Whether that is the worker in this slot, as it is configured now or was before. */
+  @SuppressWarnings(
+      "ReferenceEquality") // nearly always the same instance, and asked once a candidate
+  boolean serves(ServedWorker worker) {
+    return worker == served || worker.id().equals(served.id());
+  }
+
   WorkerModel model() {
     return model;
   }
