@@ -1,5 +1,6 @@
 package dev.warmpath.cli;
 
+import dev.warmpath.cli.input.CommandException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

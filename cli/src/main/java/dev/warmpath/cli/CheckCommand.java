@@ -1,5 +1,6 @@
 package dev.warmpath.cli;
 
+import dev.warmpath.cli.input.CommandException;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -1,5 +1,6 @@
 package dev.warmpath.cli;
 
+import dev.warmpath.cli.input.CommandException;
 import dev.warmpath.simulator.Simulator;
 import dev.warmpath.simulator.SimulatorOptions;
 import java.io.IOException;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -133,7 +135,8 @@ final class DemoCommand implements Callable<Integer> {
       int exit =
           recipe == null
               ? play()
-              : new RecipeDemo(RecipeStory.named(recipe), terminal, port, this::own).play(json);
+              : new RecipeDemo(RecipeStory.named(recipe), terminal, port, once, this::own)
+                  .play(json);
       if (!once) {
         terminal.line("\nCtrl-C stops everything.");
         lifetime.await();
@@ -156,7 +159,7 @@ final class DemoCommand implements Callable<Integer> {
     Path config = Files.createTempDirectory("warmpath-demo-");
     own(() -> deleteTree(config));
     writeConfig(config, simulators, "Random");
-    Standalone gateway = startGateway(config);
+    Standalone gateway = startGateway(config, port, terminal, this::own);
     URI endpoint = gateway.endpoint("127.0.0.1");
     DemoWorkload workload = new DemoWorkload(seed, requests, rate);
     terminal.line(
@@ -199,37 +202,47 @@ final class DemoCommand implements Callable<Integer> {
   private List<Simulator> startWorkers() throws InterruptedException {
     List<Simulator> simulators = new ArrayList<>();
     for (int i = 0; i < workers; i++) {
-      Simulator simulator =
-          Simulator.start(
-              SimulatorOptions.defaults()
-                  .withProfile(PROFILE)
-                  .withModel(SERVED_MODEL)
-                  .withTimeScale(timeScale)
-                  .withRecording(SimulatorOptions.Recording.OFF)
-                  .withSeed(seed + i));
-      own(simulator);
+      Simulator simulator = startWorker(PROFILE, SERVED_MODEL, timeScale, seed + i, this::own);
       simulators.add(simulator);
     }
     return simulators;
   }
 
-  private Standalone startGateway(Path config) throws Exception {
+  /** A worker that runs until {@code owner} closes it. */
+  static Simulator startWorker(
+      String profile, String model, double timeScale, long seed, Consumer<AutoCloseable> owner)
+      throws InterruptedException {
+    Simulator simulator =
+        Simulator.start(
+            SimulatorOptions.defaults()
+                .withProfile(profile)
+                .withModel(model)
+                .withTimeScale(timeScale)
+                .withRecording(SimulatorOptions.Recording.OFF)
+                .withSeed(seed));
+    owner.accept(simulator);
+    return simulator;
+  }
+
+  /** A gateway on this machine; on another port if that one is in use. */
+  static Standalone startGateway(
+      Path config, int port, Terminal terminal, Consumer<AutoCloseable> owner) throws Exception {
+    InetAddress loopback = InetAddress.getLoopbackAddress();
     Standalone gateway =
         Standalone.start(
             new Standalone.Options(
                 config,
                 "127.0.0.1",
-                Standalone.freeOr(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
-                    .getPort(),
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 9901),
+                Standalone.freeOr(new InetSocketAddress(loopback, port)).getPort(),
+                new InetSocketAddress(loopback, 9901),
                 null,
                 0,
                 "warning",
                 List.of(),
                 null),
             terminal);
-    own(gateway);
-    own(Instances.announce(gateway.adminPages()));
+    owner.accept(gateway);
+    owner.accept(Instances.announce(gateway.adminPages()));
     return gateway;
   }
 

@@ -1,5 +1,7 @@
 package dev.warmpath.cli;
 
+import dev.warmpath.cli.input.CommandException;
+import dev.warmpath.cli.input.InputFiles;
 import dev.warmpath.envoy.Address;
 import dev.warmpath.envoy.BootstrapOptions;
 import dev.warmpath.envoy.BootstrapRenderer;
@@ -199,9 +201,9 @@ final class EnvoyCommand implements Runnable {
               description = "A bootstrap to check instead.")
           @Nullable Path file)
       throws Exception {
-    EnvoyBinary envoy = binary();
     String text =
-        file == null ? BootstrapRenderer.render(settings.options()) : Files.readString(file);
+        file == null ? BootstrapRenderer.render(settings.options()) : InputFiles.text(file);
+    EnvoyBinary envoy = binary();
     EnvoyBinary.Validation validation = envoy.validate(text);
     Terminal terminal = Terminal.standard();
     if (!validation.output().isEmpty() && !validation.valid()) {

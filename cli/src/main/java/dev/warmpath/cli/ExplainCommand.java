@@ -1,5 +1,6 @@
 package dev.warmpath.cli;
 
+import dev.warmpath.cli.input.CommandException;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
@@ -43,7 +44,8 @@ final class ExplainCommand implements Callable<Integer> {
 
   @Option(
       names = "--admin",
-      paramLabel = "URL",
+      paramLabel = "URL|HOST:PORT",
+      converter = PagesConverter.class,
       description =
           "The processor's pages (default: WARMPATH_ADMIN, else the gateway that was started last on this machine, else http://127.0.0.1:9901).")
   private @Nullable URI admin;
@@ -84,7 +86,7 @@ final class ExplainCommand implements Callable<Integer> {
     }
     String environment = System.getenv("WARMPATH_ADMIN");
     if (environment != null && !environment.isEmpty()) {
-      return URI.create(environment);
+      return PagesConverter.ofEnvironment("WARMPATH_ADMIN", environment);
     }
     URI latest = Instances.latest();
     return latest != null ? latest : URI.create("http://127.0.0.1:9901");

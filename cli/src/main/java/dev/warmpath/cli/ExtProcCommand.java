@@ -1,5 +1,6 @@
 package dev.warmpath.cli;
 
+import dev.warmpath.cli.input.CommandException;
 import dev.warmpath.envoy.Address;
 import dev.warmpath.envoy.BootstrapOptions;
 import dev.warmpath.extproc.ExtProcOptions;

@@ -1,5 +1,6 @@
 package dev.warmpath.cli;
 
+import dev.warmpath.cli.input.CommandException;
 import dev.warmpath.extproc.label.LabelWebhook;
 import java.util.ArrayList;
 import java.util.HashSet;

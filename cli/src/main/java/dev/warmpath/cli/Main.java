@@ -2,6 +2,7 @@ package dev.warmpath.cli;
 
 import dev.warmpath.benchmarks.BenchCommand;
 import dev.warmpath.benchmarks.replay.ReplayCommand;
+import dev.warmpath.cli.input.CommandException;
 import dev.warmpath.cli.policy.PolicyCommand;
 import java.util.List;
 import picocli.AutoComplete;
@@ -63,7 +64,7 @@ public final class Main {
    * The command line for these arguments. Where the first names a command, the others are left out:
    * reading the annotations of all of them takes longer than most commands do.
    */
-  static CommandLine commandLine(String... arguments) {
+  public static CommandLine commandLine(String... arguments) {
     CommandLine line = new CommandLine(new WarmpathCommand());
     String first = arguments.length == 0 ? "" : arguments[0];
     boolean one = COMMANDS.contains(first) && !first.equals("generate-completion");

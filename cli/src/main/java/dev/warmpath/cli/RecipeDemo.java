@@ -4,8 +4,6 @@ import dev.warmpath.simulator.Simulator;
 import dev.warmpath.simulator.SimulatorOptions;
 import dev.warmpath.simulator.TlsIdentity;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,16 +20,20 @@ final class RecipeDemo {
   private final RecipeStory story;
   private final Terminal terminal;
   private final int port;
+  private final boolean once;
   private final Consumer<AutoCloseable> owner;
 
   /**
    * @param port of the gateway; another is taken if it is in use
+   * @param once everything is stopped as soon as it has been shown
    * @param owner closes what is started here, in reverse
    */
-  RecipeDemo(RecipeStory story, Terminal terminal, int port, Consumer<AutoCloseable> owner) {
+  RecipeDemo(
+      RecipeStory story, Terminal terminal, int port, boolean once, Consumer<AutoCloseable> owner) {
     this.story = story;
     this.terminal = terminal;
     this.port = port;
+    this.once = once;
     this.owner = owner;
   }
 
@@ -54,22 +56,7 @@ final class RecipeDemo {
             ? terminal.step("provider, with TLS", () -> startProvider(configuration))
             : null;
     configuration.write(folder);
-    Standalone gateway =
-        Standalone.start(
-            new Standalone.Options(
-                folder,
-                "127.0.0.1",
-                Standalone.freeOr(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
-                    .getPort(),
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 9901),
-                null,
-                0,
-                "warning",
-                List.of(),
-                null),
-            terminal);
-    owner.accept(gateway);
-    owner.accept(Instances.announce(gateway.adminPages()));
+    Standalone gateway = DemoCommand.startGateway(folder, port, terminal, owner);
     URI endpoint = gateway.endpoint("127.0.0.1");
     terminal.line("");
     try (RecipeClient client = new RecipeClient(endpoint, gateway.adminPages())) {
@@ -86,14 +73,7 @@ final class RecipeDemo {
       List<Simulator> set = new ArrayList<>();
       for (int i = 0; i < wanted.count(); i++) {
         Simulator simulator =
-            Simulator.start(
-                SimulatorOptions.defaults()
-                    .withProfile(wanted.profile())
-                    .withModel(wanted.model())
-                    .withTimeScale(wanted.timeScale())
-                    .withRecording(SimulatorOptions.Recording.OFF)
-                    .withSeed(i));
-        owner.accept(simulator);
+            DemoCommand.startWorker(wanted.profile(), wanted.model(), wanted.timeScale(), i, owner);
         set.add(simulator);
         configuration.worker(wanted.firstPort() + i, simulator);
       }
@@ -137,11 +117,17 @@ final class RecipeDemo {
           json,
           JsonMapper.shared().writerWithDefaultPrettyPrinter().writeValueAsString(out) + "\n");
     }
+    if (!once) {
+      invite(folder, endpoint, adminPages);
+    }
+    return held ? 0 : 1;
+  }
+
+  private void invite(Path folder, URI endpoint, URI adminPages) {
     terminal.line("");
     terminal.line("  the policy   " + folder.resolve("recipe.yaml") + " (edit it while this runs)");
     terminal.line("  the gateway  " + endpoint + "/v1");
     terminal.line("  why there?   bin/warmpath explain --last 20");
     terminal.line("  decisions    " + adminPages + "/decisions");
-    return held ? 0 : 1;
   }
 }

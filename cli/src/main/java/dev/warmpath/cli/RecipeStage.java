@@ -1,5 +1,6 @@
 package dev.warmpath.cli;
 
+import dev.warmpath.cli.input.CommandException;
 import dev.warmpath.simulator.Simulator;
 import java.io.IOException;
 import java.net.URI;

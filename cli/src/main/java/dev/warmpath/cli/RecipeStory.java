@@ -1,5 +1,6 @@
 package dev.warmpath.cli;
 
+import dev.warmpath.cli.input.CommandException;
 import java.util.List;
 
 /** One recipe of docs/policies.md as a story: what is set up, what happens, what it must show. */

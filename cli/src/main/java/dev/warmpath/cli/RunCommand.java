@@ -1,5 +1,6 @@
 package dev.warmpath.cli;
 
+import dev.warmpath.cli.input.CommandException;
 import dev.warmpath.crds.resource.Problem;
 import java.net.InetSocketAddress;
 import java.net.URI;

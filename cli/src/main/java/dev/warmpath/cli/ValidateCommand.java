@@ -1,5 +1,7 @@
 package dev.warmpath.cli;
 
+import dev.warmpath.cli.input.CommandException;
+import dev.warmpath.cli.input.InputFiles;
 import dev.warmpath.crds.resource.Kind;
 import dev.warmpath.crds.resource.ParsedResources;
 import dev.warmpath.crds.resource.Problem;
@@ -7,18 +9,14 @@ import dev.warmpath.crds.resource.Resource;
 import dev.warmpath.crds.resource.ResourceParser;
 import dev.warmpath.crds.resource.ResourceSet;
 import dev.warmpath.crds.resource.ResourceValidator;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -50,7 +48,7 @@ final class ValidateCommand implements Callable<Integer> {
   private boolean strict;
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() {
     List<Path> sources = new ArrayList<>(files);
     if (directory != null) {
       sources.add(directory);
@@ -68,17 +66,8 @@ final class ValidateCommand implements Callable<Integer> {
     }
   }
 
-  static Report check(List<Path> sources) throws IOException {
-    SortedMap<String, String> texts = new TreeMap<>();
-    for (Path source : sources) {
-      read(source, texts);
-    }
-    if (texts.isEmpty()) {
-      throw new CommandException(
-          2,
-          "no *.yaml, *.yml or *.json file in "
-              + sources.stream().map(Path::toString).collect(Collectors.joining(", ")));
-    }
+  static Report check(List<Path> sources) {
+    SortedMap<String, String> texts = InputFiles.configuration(sources);
     ParsedResources parsed = new ResourceParser().parseAll(texts);
     List<Problem> problems = new ArrayList<>(parsed.problems());
     for (Problem problem : new ResourceValidator().validate(parsed.resources())) {
@@ -87,26 +76,6 @@ final class ValidateCommand implements Callable<Integer> {
       }
     }
     return new Report(texts.size(), parsed.resources(), problems);
-  }
-
-  private static void read(Path source, SortedMap<String, String> texts) throws IOException {
-    if (Files.isDirectory(source)) {
-      try (Stream<Path> entries = Files.list(source)) {
-        for (Path file : entries.sorted().toList()) {
-          if (Files.isRegularFile(file) && isConfiguration(file.getFileName().toString())) {
-            texts.put(file.toString(), Files.readString(file));
-          }
-        }
-      }
-    } else if (Files.isRegularFile(source)) {
-      texts.put(source.toString(), Files.readString(source));
-    } else {
-      throw new CommandException(2, "no such file or folder: " + source);
-    }
-  }
-
-  private static boolean isConfiguration(String name) {
-    return !name.startsWith(".") && name.matches(".*\\.(yaml|yml|json)");
   }
 
   private int print(Report report, Terminal terminal) {

@@ -1,12 +1,15 @@
 package dev.warmpath.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,6 +18,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -140,6 +145,100 @@ final class CommandLineTest {
     assertThat(execute("validate").exit()).isEqualTo(2);
     assertThat(execute("validate", folder.toString()).err()).contains("no *.yaml");
     assertThat(execute("validate", folder.resolve("absent").toString()).err()).contains("absent");
+  }
+
+  static List<String> commandsThatReadAFile() {
+    return List.of(
+        "validate FILE",
+        "validate -f FILE",
+        "validate FOLDER",
+        "run --config FOLDER",
+        "policy test -f FILE --request GOOD",
+        "policy test -f FOLDER --request GOOD",
+        "policy test -f GOOD --request GOOD --state FILE",
+        "policy diff FILE GOOD --requests GOOD",
+        "policy diff GOOD GOOD --requests FILE",
+        "envoy validate FILE");
+  }
+
+  @ParameterizedTest
+  @MethodSource("commandsThatReadAFile")
+  void aFileThatIsNoTextIsNamed(String command, @TempDir Path temporary) throws Exception {
+    Path folder = Files.createDirectory(temporary.resolve("folder"));
+    Path file = folder.resolve("latin1.yaml");
+    Files.write(file, "# caf\u00e9\n".getBytes(StandardCharsets.ISO_8859_1));
+    Path good = Path.of("..", "crds", "examples", "recipes", "burst-to-cloud.yaml");
+
+    Outcome outcome =
+        execute(
+            command
+                .replace("FILE", file.toString())
+                .replace("FOLDER", folder.toString())
+                .replace("GOOD", good.toString())
+                .split(" "));
+
+    assertThat(outcome.exit()).as(outcome.err()).isEqualTo(2);
+    assertThat(outcome.err())
+        .contains("latin1.yaml: not UTF-8 text")
+        .doesNotContain("Usage:", "Exception");
+  }
+
+  @Test
+  void aTraceThatIsNoTextIsNamed(@TempDir Path folder) throws Exception {
+    Path trace = folder.resolve("trace.jsonl");
+    Files.write(trace, new byte[] {'{', (byte) 0xe9, '}', '\n'});
+
+    Outcome outcome = execute("replay", "--trace", trace.toString());
+
+    assertThat(outcome.exit()).isNotZero();
+    assertThat(outcome.err()).contains("trace.jsonl: not UTF-8 text").doesNotContain("Malformed");
+  }
+
+  @Test
+  void aFileThatIsNotThereIsNamed(@TempDir Path folder) throws Exception {
+    for (String command : commandsThatReadAFile()) {
+      String absent = folder.resolve("absent").toString();
+      Outcome outcome =
+          execute(
+              command
+                  .replace("FILE", absent)
+                  .replace("FOLDER", absent)
+                  .replace("GOOD", absent)
+                  .split(" "));
+      assertThat(outcome.exit()).as(command).isEqualTo(2);
+      assertThat(outcome.err()).as(command).contains("no such", absent).doesNotContain("Usage:");
+    }
+  }
+
+  @Test
+  void pagesAreAUrlOrAHostAndPort() throws Exception {
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.createContext(
+        "/decisions",
+        exchange -> {
+          exchange.sendResponseHeaders(200, 2);
+          exchange.getResponseBody().write("[]".getBytes(StandardCharsets.UTF_8));
+          exchange.close();
+        });
+    server.start();
+    try {
+      String address = "127.0.0.1:" + server.getAddress().getPort();
+      for (String pages : List.of(address, "http://" + address, "http://" + address + "/")) {
+        assertThat(execute("explain", "--last", "3", "--admin", pages).exit()).as(pages).isZero();
+      }
+    } finally {
+      server.stop(0);
+    }
+    assertThat(PagesConverter.ofEnvironment("WARMPATH_ADMIN", "localhost:9901"))
+        .isEqualTo(URI.create("http://localhost:9901"));
+    assertThat(PagesConverter.ofEnvironment("WARMPATH_ADMIN", "[::1]:9901"))
+        .isEqualTo(URI.create("http://[::1]:9901"));
+    for (String wrong : List.of("ftp://x:1", "unix:/run/x.sock", ":9901", "a b:1")) {
+      assertThatThrownBy(() -> PagesConverter.ofEnvironment("WARMPATH_ADMIN", wrong))
+          .hasMessageContaining("WARMPATH_ADMIN: '" + wrong + "' is neither HOST:PORT nor a URL");
+      assertThat(execute("explain", "--last", "3", "--admin", wrong).err()).contains(wrong);
+    }
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.warmpath.benchmarks.replay;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,6 +49,8 @@ final class TraceWorkload implements Workload {
       } else {
         readJsonLines(reader, limit, rows);
       }
+    } catch (CharacterCodingException e) {
+      throw new IOException(file + ": not UTF-8 text", e);
     }
     if (rows.isEmpty()) {
       throw new IOException(file + " holds no request");

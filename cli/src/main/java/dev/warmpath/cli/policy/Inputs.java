@@ -1,5 +1,6 @@
 package dev.warmpath.cli.policy;
 
+import dev.warmpath.cli.input.InputFiles;
 import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.crds.resource.ParsedResources;
 import dev.warmpath.crds.resource.Problem;
@@ -17,9 +18,7 @@ import dev.warmpath.extproc.policy.review.SampleState;
 import dev.warmpath.xds.plan.Planner;
 import dev.warmpath.xds.source.Secrets;
 import dev.warmpath.xds.source.SourceSnapshot;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -30,8 +29,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.TreeMap;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -47,25 +44,8 @@ final class Inputs {
   private Inputs() {}
 
   /** A configuration folder, compiled as the control plane does, without workers and secrets. */
-  static PolicyReview configuration(Path folder) throws IOException {
-    SortedMap<String, String> texts = new TreeMap<>();
-    if (Files.isRegularFile(folder)) {
-      texts.put(folder.toString(), Files.readString(folder));
-    } else if (Files.isDirectory(folder)) {
-      try (Stream<Path> files = Files.list(folder)) {
-        for (Path file : files.sorted().toList()) {
-          String name = file.getFileName().toString();
-          if (Files.isRegularFile(file)
-              && !name.startsWith(".")
-              && (name.endsWith(".yaml") || name.endsWith(".yml") || name.endsWith(".json"))) {
-            texts.put(file.toString(), Files.readString(file));
-          }
-        }
-      }
-    }
-    if (texts.isEmpty()) {
-      throw new IllegalArgumentException("no *.yaml, *.yml or *.json file at " + folder);
-    }
+  static PolicyReview configuration(Path folder) {
+    SortedMap<String, String> texts = InputFiles.configuration(List.of(folder));
     ParsedResources parsed = new ResourceParser().parseAll(texts);
     List<Problem> errors = new ArrayList<>(parsed.problems());
     errors.addAll(new ResourceValidator().validate(parsed.resources()));
@@ -115,10 +95,9 @@ final class Inputs {
   }
 
   /** A body as a client sends it. */
-  static SampleRequest request(Path file, @Nullable String path, @Nullable String tenant)
-      throws IOException {
+  static SampleRequest request(Path file, @Nullable String path, @Nullable String tenant) {
     return new SampleRequest(
-        path == null ? DEFAULT_PATH : path, Map.of(), Files.readAllBytes(file), tenant);
+        path == null ? DEFAULT_PATH : path, Map.of(), InputFiles.bytes(file), tenant);
   }
 
   /**
@@ -151,13 +130,13 @@ final class Inputs {
   }
 
   /** A state of the cluster; docs/policies.md has the form. */
-  static SampleState state(@Nullable Path file) throws IOException {
+  static SampleState state(@Nullable Path file) {
     if (file == null) {
       return SampleState.IDLE;
     }
     JsonNode root;
     try {
-      root = YAML.readTree(Files.readString(file));
+      root = YAML.readTree(InputFiles.text(file));
     } catch (JacksonException e) {
       throw new IllegalArgumentException(file + ": " + e.getOriginalMessage(), e);
     }

@@ -1,11 +1,11 @@
 package dev.warmpath.cli.policy;
 
+import dev.warmpath.cli.input.CommandException;
+import dev.warmpath.cli.input.InputFiles;
 import dev.warmpath.extproc.policy.review.PolicyReview;
 import dev.warmpath.extproc.policy.review.SampleRequest;
 import dev.warmpath.extproc.policy.review.SampleState;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -14,7 +14,6 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -55,14 +54,14 @@ final class PolicyDiffCommand implements Callable<Integer> {
   private CommandSpec spec;
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() {
     CommandLine line = spec.commandLine();
     PrintWriter out = line.getOut();
     try {
       PolicyReview old = Inputs.configuration(before);
       PolicyReview next = Inputs.configuration(after);
       SampleState cluster = Inputs.state(state);
-      List<String> recorded = Files.readAllLines(requests);
+      List<String> recorded = InputFiles.text(requests).lines().toList();
       int compared = 0;
       int changed = 0;
       for (int i = 0; i < recorded.size(); i++) {
@@ -81,7 +80,7 @@ final class PolicyDiffCommand implements Callable<Integer> {
       out.flush();
       return changed == 0 ? 0 : 1;
     } catch (IllegalArgumentException e) {
-      throw new ParameterException(line, String.valueOf(e.getMessage()), e);
+      throw new CommandException(2, String.valueOf(e.getMessage()));
     }
   }
 

@@ -1,9 +1,9 @@
 package dev.warmpath.cli.policy;
 
+import dev.warmpath.cli.input.CommandException;
 import dev.warmpath.extproc.policy.review.Expectation;
 import dev.warmpath.extproc.policy.review.PolicyReview;
 import dev.warmpath.extproc.policy.review.ReviewedRequest;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -75,12 +75,20 @@ final class PolicyTestCommand implements Callable<Integer> {
   @Spec
   private CommandSpec spec;
 
+  private List<Expectation> expected(CommandLine line) {
+    try {
+      return expectations.stream().map(Expectation::parse).toList();
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(line, String.valueOf(e.getMessage()), e);
+    }
+  }
+
   @Override
-  public Integer call() throws IOException {
+  public Integer call() {
     CommandLine line = spec.commandLine();
     PrintWriter out = line.getOut();
+    List<Expectation> expected = expected(line);
     try {
-      List<Expectation> expected = expectations.stream().map(Expectation::parse).toList();
       PolicyReview review = Inputs.configuration(configuration);
       expected.forEach(review::check);
       ReviewedRequest reviewed =
@@ -100,7 +108,7 @@ final class PolicyTestCommand implements Callable<Integer> {
       out.flush();
       return failures == 0 ? 0 : 1;
     } catch (IllegalArgumentException e) {
-      throw new ParameterException(line, String.valueOf(e.getMessage()), e);
+      throw new CommandException(2, String.valueOf(e.getMessage()));
     }
   }
 }

@@ -2,6 +2,7 @@ package dev.warmpath.cli.policy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.cli.Main;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -89,8 +90,15 @@ class PolicyCommandTest {
   @Test
   void whatCannotBeReadIsExitCode2() throws IOException {
     assertThat(test("burst-to-cloud", null, PLAIN, null, "nonsense")).isEqualTo(2);
+    assertThat(out.toString()).as("a wrong option shows how it is used").contains("Usage:");
+    out.getBuffer().setLength(0);
+
     assertThat(test("burst-to-cloud", "nobody", PLAIN, null)).isEqualTo(2);
     assertThat(test("no-such-recipe", null, PLAIN, null)).isEqualTo(2);
+    assertThat(out.toString())
+        .as("wrong data is a sentence")
+        .contains("nobody", "no-such-recipe.yaml")
+        .doesNotContain("Usage:", "Exception");
   }
 
   @Test
@@ -181,9 +189,11 @@ class PolicyCommandTest {
   }
 
   private int run(String... arguments) {
-    CommandLine line = new CommandLine(new PolicyCommand());
+    List<String> all = new ArrayList<>(List.of("policy"));
+    all.addAll(List.of(arguments));
+    CommandLine line = Main.commandLine(all.toArray(String[]::new));
     line.setOut(new PrintWriter(out, true));
     line.setErr(new PrintWriter(out, true));
-    return line.execute(arguments);
+    return line.execute(all.toArray(String[]::new));
   }
 }

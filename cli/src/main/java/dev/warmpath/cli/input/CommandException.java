@@ -1,21 +1,21 @@
-package dev.warmpath.cli;
+package dev.warmpath.cli.input;
 
 /** A failure that the user can understand and act on: shown as its message alone. */
-final class CommandException extends RuntimeException {
+public final class CommandException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   private final int exitCode;
 
-  CommandException(String message) {
+  public CommandException(String message) {
     this(1, message);
   }
 
-  CommandException(int exitCode, String message) {
+  public CommandException(int exitCode, String message) {
     super(message);
     this.exitCode = exitCode;
   }
 
-  int exitCode() {
+  public int exitCode() {
     return exitCode;
   }
 }
