@@ -38,7 +38,7 @@ class CacheGeometryTest {
     }
     assertThat(geometry.unitTokens()).isEqualTo(1_584);
     geometry.learn(16_000, 15_840);
-    geometry.learn(15_840, 16_000);
+    geometry.learn(14_500, 15_840);
     assertThat(geometry.share()).isEqualTo(1);
     assertThat(geometry.hit(16_000, 16_256)).isEqualTo(15_840);
     assertThat(geometry.hit(16_000, 15_840)).isEqualTo(14_256);
