@@ -67,6 +67,23 @@ public final class Lease {
     return count <= blocks && (count == 0 || chain[count - 1] == other[count - 1]);
   }
 
+  /** Seconds of its own work that compute what the other prompt begins with, too. */
+  double secondsFor(long[] other, int count) {
+    int shared = 0;
+    int different = Math.min(count, blocks) + 1;
+    while (different - shared > 1) {
+      int middle = (shared + different) >>> 1;
+      if (shares(other, middle)) {
+        shared = middle;
+      } else {
+        different = middle;
+      }
+    }
+    double computed = shared * ((double) promptTokens / Math.max(1, blocks)) - cachedTokens;
+    int uncached = uncachedTokens();
+    return computed <= 0 || uncached <= 0 ? 0 : workSeconds * Math.min(1, computed / uncached);
+  }
+
   /** When its first token was seen; 0 before. */
   public long firstTokenNanos() {
     return firstTokenNanos;

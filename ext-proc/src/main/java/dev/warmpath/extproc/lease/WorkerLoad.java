@@ -102,6 +102,26 @@ public final class WorkerLoad {
     }
   }
 
+  /**
+   * When a prompt that begins like this one, and is about to compute that, was put here; {@code
+   * Long.MIN_VALUE} where none was since then. The latest of several.
+   *
+   * @param sinceNanos earlier ones do not count
+   * @param leastSeconds of work on what both begin with
+   */
+  public long computedSince(long[] chain, int blocks, long sinceNanos, double leastSeconds) {
+    long latest = Long.MIN_VALUE;
+    for (Lease lease = tail;
+        lease != null && lease.entersNanos() - sinceNanos >= 0;
+        lease = lease.previous) {
+      if (lease.reservedNanos() - sinceNanos >= 0
+          && lease.secondsFor(chain, blocks) >= leastSeconds) {
+        latest = Math.max(latest, lease.reservedNanos());
+      }
+    }
+    return latest;
+  }
+
   /** The last prompt of the queue, or null. */
   public @Nullable Lease tail() {
     return tail;

@@ -5,6 +5,7 @@ import dev.warmpath.extproc.queue.Ticket;
 import dev.warmpath.extproc.queue.WaitingRoom;
 import dev.warmpath.extproc.queue.WaitingRoom.Admission;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -151,6 +152,24 @@ public final class Holding implements AutoCloseable {
           complete(result, new Decision.ClientGone());
           if (inner != null) {
             inner.run();
+          }
+        });
+  }
+
+  /** Sends on what is decided already, but not at once. */
+  Decision later(Decision.Routed decided, long waitNanos) {
+    CompletableFuture<Decision> result = new CompletableFuture<>();
+    try {
+      var _ = decisions.schedule(() -> complete(result, decided), waitNanos, TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException closed) {
+      return decided;
+    }
+    return new Decision.Deferred(
+        result,
+        waitNanos,
+        () -> {
+          if (result.complete(new Decision.ClientGone())) {
+            decided.request().ended(Outcome.CLIENT_GONE, nanoClock.getAsLong());
           }
         });
   }

@@ -60,6 +60,8 @@ public sealed interface Placement {
    * @param targets the targets behind {@code clusters}
    * @param medianSeconds predicted time to first token at the first destination
    * @param highSeconds not exceeded in nine of ten cases
+   * @param waitNanos how long to wait before it is sent, so that the engine gets it behind the
+   *     prompt that computes its beginning; 0 for most
    */
   record Placed(
       InFlightRequest request,
@@ -67,7 +69,8 @@ public sealed interface Placement {
       List<String> clusters,
       List<Target> targets,
       double medianSeconds,
-      double highSeconds)
+      double highSeconds,
+      long waitNanos)
       implements Placement {}
 
   /** Every endpoint has its limit of queued prompts. */

@@ -464,7 +464,7 @@ public final class PoolRouter {
       }
     }
     TrackedRequest request = new TrackedRequest(this, prompt, routes, trace, now);
-    request.reserveOn(routes.getFirst(), now);
+    request.reserveOn(routes.getFirst(), now, true);
     inFlight.put(prompt.decisionId(), request);
     List<String> destinations = new ArrayList<>();
     List<String> clusters = new ArrayList<>();
@@ -484,7 +484,8 @@ public final class PoolRouter {
         mixed ? clusters : List.of(clusters.getFirst()),
         mixed ? chosen : List.of(chosen.getFirst()),
         request.predictedMedianSeconds(),
-        request.predictedHighSeconds());
+        request.predictedHighSeconds(),
+        request.waitNanos());
   }
 
   /** Attempts up to and with this tier, so that each tier after it has one of its own. */

@@ -350,7 +350,7 @@ public final class RoutingPipeline implements RequestRouter {
           yield new Step.Wait(
               lane, candidates.saturatedMaxWaitNanos(), Refusals.saturated(dialect, 1));
         }
-        yield place(head, asked, candidates, lane, snapshot);
+        yield place(head, asked, candidates, lane, snapshot, released);
       }
       case PolicyPlan.UnknownModel unknown ->
           refuse(Refusals.unknownModel(dialect, request.model()));
@@ -404,7 +404,8 @@ public final class RoutingPipeline implements RequestRouter {
       Asked asked,
       PolicyPlan.Candidates candidates,
       String lane,
-      RoutingSnapshot snapshot) {
+      RoutingSnapshot snapshot,
+      boolean released) {
     InferenceRequest request = asked.request();
     DecisionTrace trace = asked.trace();
     List<List<Target>> tiers = tiers(candidates, snapshot);
@@ -418,7 +419,14 @@ public final class RoutingPipeline implements RequestRouter {
             candidates.ttftSlackNanos(),
             asked.tokens().of(tiers, router));
     return switch (router.place(prompt, trace)) {
-      case Placement.Placed placed -> new Step.Decided(answer(request, placed, trace));
+      case Placement.Placed placed -> {
+        Decision.Routed routed = answer(request, placed, trace);
+        // Those that have waited are released one after the other anyway.
+        yield new Step.Decided(
+            holding == null || released || placed.waitNanos() == 0
+                ? routed
+                : holding.later(routed, placed.waitNanos()));
+      }
       case Placement.Saturated saturated -> {
         ApiError error = Refusals.saturated(request.dialect(), saturated.retryAfterSeconds());
         yield candidates.saturatedMaxWaitNanos() > 0
@@ -453,7 +461,8 @@ public final class RoutingPipeline implements RequestRouter {
     return tiers;
   }
 
-  private Decision answer(InferenceRequest request, Placement.Placed placed, DecisionTrace trace) {
+  private Decision.Routed answer(
+      InferenceRequest request, Placement.Placed placed, DecisionTrace trace) {
     String model = placed.targets().getFirst().upstreamModel();
     trace.chosen(model, router.promptTokens(request.fingerprint(), model));
     BodyEdits body = BodyEdits.of(request, placed.targets());

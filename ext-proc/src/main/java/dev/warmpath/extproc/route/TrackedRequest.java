@@ -31,6 +31,15 @@ import org.jspecify.annotations.Nullable;
 final class TrackedRequest implements InFlightRequest {
   private static final double NANO = 1e-9;
 
+  /**
+   * Two prompts that leave at the same moment reach the engine in any order. This much apart they
+   * keep theirs, unless the machine is very busy.
+   */
+  private static final long ORDER_NANOS = 25_000_000L;
+
+  /** Nothing is lost by the wait where the other one's work takes several times as long. */
+  private static final double LEAST_COMMON_SECONDS = 0.1;
+
   private static final Placement.Prompt NO_PROMPT =
       new Placement.Prompt(
           "", PromptFingerprint.NONE, false, List.of(), PolicySpec.Choose.Order, 0);
@@ -49,6 +58,7 @@ final class TrackedRequest implements InFlightRequest {
   private @Nullable Lease lease;
   private @Nullable ProviderModel provider;
   private long attemptNanos;
+  private long waitNanos;
   private double predictedSum;
   private double predictedMedian;
   private double predictedHigh;
@@ -77,8 +87,12 @@ final class TrackedRequest implements InFlightRequest {
     trace.tracked(this);
   }
 
-  /** The caller holds the lock. */
-  void reserveOn(PoolRouter.Route route, long now) {
+  /**
+   * The caller holds the lock.
+   *
+   * @param first nothing was sent yet, so it can still be sent a little later
+   */
+  void reserveOn(PoolRouter.Route route, long now, boolean first) {
     current = route;
     attemptNanos = now;
     WorkerSlot slot = route.slot();
@@ -96,6 +110,7 @@ final class TrackedRequest implements InFlightRequest {
     TokenPrompt inTokens = tokens.tokens(route.target().pool());
     Forecast forecast = router.forecast(slot, facts, prompt, inTokens, now);
     matchedBlocks = forecast.matchedBlocks;
+    waitNanos = first ? behindNanos(worker, now) : 0;
     lease =
         router.ledger.reserve(
             worker.load(),
@@ -106,7 +121,7 @@ final class TrackedRequest implements InFlightRequest {
             forecast.baseWorkSeconds,
             streaming,
             now,
-            now + (long) (forecast.frontEndSeconds / NANO));
+            now + waitNanos + (long) (forecast.frontEndSeconds / NANO));
     long[] exact = inTokens == null ? null : slot.exactChain(inTokens, model);
     expected = exact != null && slot.cache().expect(exact) ? exact : null;
     long evicted = worker.holder().evicted();
@@ -119,6 +134,14 @@ final class TrackedRequest implements InFlightRequest {
     attempts.add(
         new DecisionRecord.Attempt(
             slot.served().id().name(), slot.served().endpoint(), (now - startNanos) * NANO));
+  }
+
+  /** How long to wait for the prompt that computes what this one begins with to be ahead of it. */
+  private long behindNanos(WorkerModel worker, long now) {
+    double least = LEAST_COMMON_SECONDS / worker.speedFactor();
+    long other =
+        worker.load().computedSince(prompt.chain(), prompt.blocks(), now - ORDER_NANOS, least);
+    return other == Long.MIN_VALUE ? 0 : Math.max(0, other + ORDER_NANOS - now);
   }
 
   private void reserveOnProvider(Target target, long now) {
@@ -153,7 +176,7 @@ final class TrackedRequest implements InFlightRequest {
       }
       long now = router.nanoClock.getAsLong();
       leaveFailed(now);
-      reserveOn(route, now);
+      reserveOn(route, now, false);
     } finally {
       router.lock.unlock();
     }
@@ -424,6 +447,11 @@ final class TrackedRequest implements InFlightRequest {
   /** Of the current attempt; the caller holds the lock. */
   double predictedMedianSeconds() {
     return predictedMedian;
+  }
+
+  /** Before it is sent; the caller holds the lock. */
+  long waitNanos() {
+    return waitNanos;
   }
 
   /** Of the current attempt; the caller holds the lock. */

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the router expects of caches that their engines tell of, on a virtual clock. */
 class ExactCachesTest {
@@ -212,6 +213,41 @@ class ExactCachesTest {
 
     assertThat(first.chosen().cachedTokens()).isZero();
     assertThat(second.chosen().cachedTokens()).isEqualTo(PREFIX);
+  }
+
+  @ParameterizedTest(name = "in tokens: {0}")
+  @ValueSource(booleans = {true, false})
+  void a_prompt_leaves_after_the_one_that_computes_its_beginning(boolean inTokens) {
+    Sent first = send(tokens(1), List.of(0), inTokens);
+    clock.addAndGet(SECOND / 200);
+    Sent behind = send(tokens(1), List.of(0), inTokens);
+    Sent different = send(tokens(2), List.of(0), inTokens);
+    Sent elsewhere = send(tokens(1), List.of(1), inTokens);
+    clock.addAndGet(SECOND / 25);
+    Sent later = send(tokens(1), List.of(0), inTokens);
+
+    assertThat(first.placed().waitNanos()).isZero();
+    assertThat(behind.placed().waitNanos()).isEqualTo(SECOND / 40 - SECOND / 200);
+    assertThat(different.placed().waitNanos()).isZero();
+    assertThat(elsewhere.placed().waitNanos()).isZero();
+    assertThat(later.placed().waitNanos()).as("the first one is long there").isZero();
+  }
+
+  @ParameterizedTest(name = "in tokens: {0}")
+  @ValueSource(booleans = {true, false})
+  void nobody_waits_for_what_is_there_or_takes_no_time(boolean inTokens) {
+    Sent first = send(tokens(1), List.of(0), inTokens);
+    told(first, 41);
+    answer(first);
+    send(tokens(1), List.of(0), inTokens);
+    assertThat(send(tokens(1), List.of(0), inTokens).placed().waitNanos())
+        .as("both find it in the cache")
+        .isZero();
+
+    send(Arrays.copyOf(tokens(3), 3 * BLOCK), List.of(1), inTokens);
+    assertThat(send(Arrays.copyOf(tokens(3), 3 * BLOCK), List.of(1), inTokens).placed().waitNanos())
+        .as("a hundred tokens are computed at once")
+        .isZero();
   }
 
   @Test

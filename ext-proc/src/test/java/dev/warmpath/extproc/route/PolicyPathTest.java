@@ -264,6 +264,29 @@ class PolicyPathTest {
   }
 
   @Test
+  void twoOfOneColdBeginningAreSentInTheirOrder() throws Exception {
+    RoutingPipeline pipeline = pipeline(new PiiClassifier());
+    router.apply(configuration(List.of(), 1, 1, ProviderSpec.Type.OpenAI), "v1");
+    String cold = CARRIERS.get(0).formatted("some words of a long beginning ".repeat(400));
+
+    Decision first = ask(pipeline, cold);
+    Decision.Deferred second = (Decision.Deferred) ask(pipeline, cold);
+    Decision.Deferred left = (Decision.Deferred) ask(pipeline, cold);
+    left.clientGone().run();
+
+    assertThat(first).isInstanceOf(Decision.Routed.class);
+    assertThat(second.maxWaitNanos()).isPositive().isLessThan(100_000_000);
+    Decision sent = second.decision().toCompletableFuture().get(60, TimeUnit.SECONDS);
+    assertThat(clusters(sent)).isEqualTo(clusters(first));
+    assertThat(left.decision().toCompletableFuture())
+        .isCompletedWithValue(new Decision.ClientGone());
+    assertThat(router.activeLeases()).isEqualTo(2);
+    end(first);
+    end(sent);
+    assertThat(router.activeLeases()).isZero();
+  }
+
+  @Test
   void theLongestWaitEndsWithThePolicysAnswer() {
     RoutingPipeline pipeline = pipeline(new PiiClassifier());
     router.apply(configuration(List.of(batch())), "v1");
