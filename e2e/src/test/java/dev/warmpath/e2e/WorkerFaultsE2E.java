@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.warmpath.e2e.support.Captured;
 import dev.warmpath.e2e.support.ConfigFolder;
 import dev.warmpath.e2e.support.Errors;
 import dev.warmpath.e2e.support.Header;
@@ -210,16 +211,22 @@ class WorkerFaultsE2E {
     }
   }
 
-  @Test
-  void a_refusal_inside_the_stream_is_told_and_releases_its_place() throws IOException {
-    well.script((request, reply) -> Scripts.IN_BAND_503.replay(reply));
-    ill.script((request, reply) -> Scripts.IN_BAND_503.replay(reply));
+  @ParameterizedTest
+  @ValueSource(strings = {"/v1/chat/completions", "/v1/messages"})
+  void a_refusal_inside_the_stream_is_told_and_counts_as_full(String path) throws IOException {
+    Captured refusal =
+        path.equals("/v1/messages") ? Scripts.MESSAGES_IN_BAND_503 : Scripts.IN_BAND_503;
+    well.script((request, reply) -> refusal.replay(reply));
+    ill.script((request, reply) -> refusal.replay(reply));
+    double full = stack.outcomes("upstream_full");
 
-    WireResponse response = chat("x", true);
+    WireResponse response = WireClient.post(gateway, path, body("x", true));
 
-    // Either the worker's own event or a true status: both are errors to an SDK.
-    assertThat(response.status()).as(response.toString()).isIn(200, 503);
-    assertThat(response.text()).contains("error");
+    assertThat(response.status()).as(response.toString()).isEqualTo(200);
+    assertThat(response.text()).isEqualTo(String.join("", refusal.chunks()));
+    await("counted as full")
+        .atMost(PATIENCE)
+        .untilAsserted(() -> assertThat(stack.outcomes("upstream_full") - full).isEqualTo(1));
   }
 
   @Test

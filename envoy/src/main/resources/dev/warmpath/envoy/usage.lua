@@ -67,7 +67,9 @@ end
 
 local function error_code(line)
   local object = match(line, '"error"%s*:%s*(%b{})') or line
-  return number(object, "code") or ERROR_STATUS[match(object, '"type"%s*:%s*"([a-z_]+)"') or ""] or 500
+  -- vLLM's Messages API tells of a full queue by the error that it had in reading its own: 'code': 503.
+  return number(object, "code") or ERROR_STATUS[match(object, '"type"%s*:%s*"([a-z_]+)"') or ""]
+    or tonumber(match(object, "'code': ([1-5]%d%d)%D") or 500)
 end
 
 -- One line of an event stream, or the head and tail of a long one. True if it is a usage chunk of an OpenAI stream.

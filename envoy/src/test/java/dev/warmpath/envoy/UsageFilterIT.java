@@ -341,6 +341,10 @@ final class UsageFilterIT {
             + "\"message\":\"x\"}}\n\n",
         529.0);
     cases.put("data: {\"error\":{\"message\":\"x\",\"code\":\"server_error\"}}\n\n", 500.0);
+    cases.put(
+        "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"internal_error\","
+            + "\"message\":\"missing, input={'error': {'message': 'Th...am': None, 'code': 503}}\"}}\n\n",
+        503.0);
     for (Map.Entry<String, Double> one : cases.entrySet()) {
       Result result = stream(List.of(bytes(one.getKey())), false);
       assertThat(usage(result.decisionId())).containsEntry("error_code", one.getValue());

@@ -22,6 +22,8 @@ public final class Scripts {
   public static final Captured RESPONSE_STREAM = Captured.answer("responses_stream");
   public static final Captured COUNT = Captured.answer("messages_count_tokens");
   public static final Captured IN_BAND_503 = Captured.answer("err_503_in_band_stream");
+  public static final Captured MESSAGES_IN_BAND_503 =
+      Captured.answer("err_503_in_band_messages_stream");
   public static final Captured QUEUE_FULL = Captured.answer("err_503_queue_full_nonstream");
   public static final Captured CONTEXT_400 = Captured.answer("err_400_context");
 

@@ -3,6 +3,8 @@ package dev.warmpath.extproc.response;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
@@ -34,6 +36,9 @@ public final class FirstEventScanner {
   private static final FirstEvent ENDED = new FirstEvent.Ended();
   private static final int UNKNOWN_CODE = 500;
   private static final int OVERLOADED_CODE = 529;
+
+  /** In the Messages API vLLM tells of an error by the error that it had in reading it. */
+  private static final Pattern QUOTED_CODE = Pattern.compile("'code': ([1-5][0-9][0-9])\\b");
 
   private byte[] pending = new byte[1024];
   private int length;
@@ -177,6 +182,9 @@ public final class FirstEventScanner {
         code = numeric(parser.getString(), code);
       } else if (member.equals("type") && value == JsonToken.VALUE_STRING) {
         code = parser.getString().equals("overloaded_error") ? OVERLOADED_CODE : code;
+      } else if (member.equals("message") && value == JsonToken.VALUE_STRING) {
+        Matcher quoted = QUOTED_CODE.matcher(parser.getString());
+        code = code == UNKNOWN_CODE && quoted.find() ? Integer.parseInt(quoted.group(1)) : code;
       }
       parser.skipChildren();
     }

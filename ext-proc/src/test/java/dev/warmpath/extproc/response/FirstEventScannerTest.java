@@ -32,7 +32,9 @@ class FirstEventScannerTest {
       strings = {
         "data: {\"error\": {\"message\": \"busy\", \"type\": \"x\", \"code\": 503}}\n\n",
         "data: {\"error\":{\"message\":\"\\\"code\\\": 1\",\"code\":\"503\"}}\n\n",
-        "event: error\ndata: {\"type\":\"error\",\"error\":{\"code\":503}}\n\n"
+        "event: error\ndata: {\"type\":\"error\",\"error\":{\"code\":503}}\n\n",
+        "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"internal_error\",\"message\":"
+            + "\"1 error\\nmodel [input={'error': {'message': 'Th...am': None, 'code': 503}}]\"}}\n\n"
       })
   void errorIsReadWithItsCode(String event) {
     assertThat(feed(event)).isEqualTo(new FirstEvent.Failed(503));

@@ -107,6 +107,21 @@ public final class Errors {
     return inBand(BUSY, "Service Unavailable", 503);
   }
 
+  /**
+   * The same inside a stream of the Messages API, which the original makes from a Chat Completions
+   * stream: it stumbles over the error, and tells of that.
+   */
+  public static String busyMessageEvent() {
+    String found =
+        " [type=missing, input_value={'error': {'message': 'Th...am': None, 'code': 503}}, input_type=dict]";
+    return anthropic(
+        "internal_error",
+        "2 validation errors for ChatCompletionStreamResponse\nmodel\n  Field required"
+            + found
+            + "\nchoices\n  Field required"
+            + found);
+  }
+
   /** The data of an error event inside a stream. */
   public static String inBand(String message, String type, int code) {
     return "{\"error\": {\"message\": "

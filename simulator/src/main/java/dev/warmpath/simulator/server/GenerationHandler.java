@@ -292,8 +292,12 @@ final class GenerationHandler implements EngineListener {
       if (running.isEmpty()) {
         exchange.startStream();
       }
-      exchange.event("data: " + Errors.busyEvent() + "\n\n");
-      exchange.event("data: [DONE]\n\n");
+      if (request.operation() == Operation.MESSAGES) {
+        exchange.event("event: error\ndata: " + Errors.busyMessageEvent() + "\n\n");
+      } else {
+        exchange.event("data: " + Errors.busyEvent() + "\n\n");
+        exchange.event("data: [DONE]\n\n");
+      }
       exchange.endStream();
     }
   }

@@ -187,6 +187,16 @@ class SimulatorServerIT {
               "data: {\"error\": {\"message\": \"The engine is currently busy and cannot accept new requests. Please try again later or on a different instance.\","
                   + " \"type\": \"Service Unavailable\", \"param\": null, \"code\": 503}}\n\ndata: [DONE]\n\n");
 
+      fault(simulator, "{\"kind\":\"in_band_503\"}");
+      String message =
+          "{\"model\":\"tiny\",\"max_tokens\":1,\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}";
+      assertThat(
+              WireProbe.exchange(simulator.uri(), WireRequest.post("/v1/messages", message)).body())
+          .startsWith(
+              "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"internal_error\"")
+          .contains("'code': 503}")
+          .doesNotContain("[DONE]");
+
       fault(simulator, "{\"kind\":\"reset_before_first_byte\"}");
       assertThatThrownBy(() -> send(simulator, true)).isInstanceOf(IOException.class);
 
