@@ -8,7 +8,6 @@ import dev.cel.checker.CelStandardDeclarations;
 import dev.cel.checker.CelStandardDeclarations.StandardFunction;
 import dev.cel.common.CelAbstractSyntaxTree;
 import dev.cel.common.CelFunctionDecl;
-import dev.cel.common.CelIssue;
 import dev.cel.common.CelOptions;
 import dev.cel.common.CelOverloadDecl;
 import dev.cel.common.CelSource;
@@ -188,7 +187,7 @@ public final class CelEnvironments {
     try {
       CelValidationResult result = compiler.compile(expression);
       if (result.hasError()) {
-        return CelMessages.problem(result.getErrors(), scope);
+        return CelMessages.problem(result.getErrors(), expression, scope);
       }
       CelAbstractSyntaxTree tree = result.getAst();
       CelProblem argument = badArgument(tree);
@@ -203,8 +202,7 @@ public final class CelEnvironments {
       }
       return new Compiled(expression, scope, tree, RUNTIME.createProgram(tree));
     } catch (CelValidationException e) {
-      List<CelIssue> errors = e.getErrors();
-      return CelMessages.problem(errors, scope);
+      return CelMessages.problem(e.getErrors(), expression, scope);
     } catch (CelEvaluationException | RuntimeException e) {
       // For example a regular expression that can't be compiled ahead.
       return new CelProblem(1, 1, "can't be compiled: " + CelMessages.firstLine(e));

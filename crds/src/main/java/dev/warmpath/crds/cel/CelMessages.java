@@ -37,7 +37,7 @@ final class CelMessages {
 
   private CelMessages() {}
 
-  static CelProblem problem(List<CelIssue> issues, CelEnvironments.Scope scope) {
+  static CelProblem problem(List<CelIssue> issues, String expression, CelEnvironments.Scope scope) {
     CelIssue issue =
         issues.stream()
             .filter(i -> i.getSeverity() == CelIssue.Severity.ERROR)
@@ -45,7 +45,10 @@ final class CelMessages {
             .orElseThrow(() -> new IllegalArgumentException("no error among " + issues));
     int line = Math.max(1, issue.getSourceLocation().getLine());
     int column = Math.max(0, issue.getSourceLocation().getColumn()) + 1;
-    return new CelProblem(line, column, message(issue.getMessage(), scope));
+    CelProblem syntax = SyntaxError.of(firstLine(issue.getMessage()), expression, line, column);
+    return syntax != null
+        ? syntax
+        : new CelProblem(line, column, message(issue.getMessage(), scope));
   }
 
   private static String message(String text, CelEnvironments.Scope scope) {

@@ -3,6 +3,7 @@ package dev.warmpath.crds.cel;
 import dev.cel.common.CelAbstractSyntaxTree;
 import dev.cel.runtime.CelEvaluationException;
 import dev.cel.runtime.CelRuntime;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -85,6 +86,14 @@ public final class Compiled implements CelResult {
   /** The request labels that the expression names. */
   public Set<String> labelKeys() {
     return references.labelKeys();
+  }
+
+  /** A text that a request label is compared with. */
+  public record LabelValue(String key, String value) {}
+
+  /** What the expression compares labels with, as far as it is written as text. */
+  public List<LabelValue> labelValues() {
+    return references.labelValues();
   }
 
   /** Whether it also reads labels by computed keys, so that any of them may be asked for. */

@@ -3,23 +3,37 @@ package dev.warmpath.crds.cel;
 import dev.cel.common.ast.CelConstant;
 import dev.cel.common.ast.CelExpr;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What a tree reads. */
-record References(Set<String> variables, Set<String> labelKeys, boolean anyLabel) {
+/**
+ * What a tree reads.
+ *
+ * @param labelValues texts that labels are compared with
+ */
+record References(
+    Set<String> variables,
+    Set<String> labelKeys,
+    boolean anyLabel,
+    List<Compiled.LabelValue> labelValues) {
   static final String LABELS = "labels";
 
   static References of(CelExpr root) {
     Collector collector = new Collector();
     collector.visit(root);
     return new References(
-        Set.copyOf(collector.variables), Set.copyOf(collector.labelKeys), collector.anyLabel);
+        Set.copyOf(collector.variables),
+        Set.copyOf(collector.labelKeys),
+        collector.anyLabel,
+        List.copyOf(collector.labelValues));
   }
 
   private static final class Collector {
     final Set<String> variables = new HashSet<>();
     final Set<String> labelKeys = new HashSet<>();
+    final Set<Compiled.LabelValue> labelValues = new LinkedHashSet<>();
     boolean anyLabel;
 
     void visit(CelExpr expression) {
@@ -39,6 +53,7 @@ record References(Set<String> variables, Set<String> labelKeys, boolean anyLabel
         }
         case SELECT -> visit(expression.select().operand());
         case CALL -> {
+          compared(expression.call());
           expression.call().target().ifPresent(this::visit);
           expression.call().args().forEach(this::visit);
         }
@@ -61,6 +76,35 @@ record References(Set<String> variables, Set<String> labelKeys, boolean anyLabel
           visit(loop.result());
         }
         case CONSTANT, NOT_SET -> {}
+      }
+    }
+
+    /** {@code labels.k == 'v'}, the same turned round, and {@code labels.k in ['v', 'w']}. */
+    private void compared(CelExpr.CelCall call) {
+      if (call.args().size() != 2) {
+        return;
+      }
+      CelExpr first = call.args().get(0);
+      CelExpr second = call.args().get(1);
+      switch (call.function()) {
+        case "_==_", "_!=_" -> {
+          compared(first, second);
+          compared(second, first);
+        }
+        case "@in" -> {
+          if (second.getKind() == CelExpr.ExprKind.Kind.LIST) {
+            second.list().elements().forEach(element -> compared(first, element));
+          }
+        }
+        default -> {}
+      }
+    }
+
+    private void compared(CelExpr label, CelExpr value) {
+      String key = labelKey(label);
+      String text = text(value);
+      if (key != null && text != null) {
+        labelValues.add(new Compiled.LabelValue(key, text));
       }
     }
 

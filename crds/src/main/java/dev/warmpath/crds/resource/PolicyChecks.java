@@ -60,6 +60,13 @@ final class PolicyChecks {
       if (match.condition() != null) {
         compile("spec.match.condition", match.condition(), Scope.MATCH_CONDITION);
       }
+      for (int i = 0; i < match.labels().size(); i++) {
+        PolicySpec.LabelMatch label = match.labels().get(i);
+        String field = FieldPath.item("spec.match.labels", i) + ".in";
+        for (int j = 0; j < label.in().size(); j++) {
+          checkLabelValue(FieldPath.item(field, j), label.key(), label.in().get(j));
+        }
+      }
       checkModels(match.models());
       checkTenants(match.tenants());
     }
@@ -229,12 +236,29 @@ final class PolicyChecks {
 
     private @Nullable Compiled compile(String field, String expression, Scope scope) {
       return switch (CelEnvironments.compile(expression, scope)) {
-        case Compiled compiled -> compiled;
+        case Compiled compiled -> {
+          for (Compiled.LabelValue compared : compiled.labelValues()) {
+            checkLabelValue(field, compared.key(), compared.value());
+          }
+          yield compiled;
+        }
         case CelProblem problem -> {
           findings.error(policy, field, Reason.InvalidExpression, problem.toString());
           yield null;
         }
       };
+    }
+
+    /** An operator's route may give a label any value; then it is one that can be met. */
+    private void checkLabelValue(String field, String label, String value) {
+      String impossible = KnownLabels.impossible(label, value);
+      boolean ofRoute =
+          backends.stream()
+              .flatMap(backend -> backend.resource().spec().routes().stream())
+              .anyMatch(route -> value.equals(route.labels().get(label)));
+      if (impossible != null && !ofRoute) {
+        findings.warning(policy, field, Reason.ImpossibleLabelValue, impossible);
+      }
     }
 
     private static String shown(List<String> models) {

@@ -34,6 +34,8 @@ public enum Reason {
   NoMatchingBackend(Condition.ResolvedRefs, "No backend has the labels that a policy selects by."),
   UnreachablePolicy(Condition.Accepted, "No request can ever be decided by this policy."),
   UnreachableTier(Condition.Accepted, "An earlier tier of the route always takes the request."),
+  ImpossibleLabelValue(
+      Condition.Accepted, "A label is compared with a value that its classifier never gives."),
   NoLocalTarget(
       Condition.Accepted, "A constraint can leave requests without any target inside the cluster."),
   MissingPrice(

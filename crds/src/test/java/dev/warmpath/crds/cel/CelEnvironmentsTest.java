@@ -129,6 +129,69 @@ class CelEnvironmentsTest {
   }
 
   @Test
+  void syntaxErrorsSayWhatIsThereAndHowItIsWritten() {
+    Map<String, String> expected =
+        Map.ofEntries(
+            Map.entry("", "1:1: is empty"),
+            Map.entry("request.promptTokens <", "1:23: ends where a value is expected"),
+            Map.entry("labels.pii = 'present'", "1:12: unexpected =: a comparison is written =="),
+            Map.entry("labels.pii === 'x'", "1:12: unexpected ===: a comparison is written =="),
+            Map.entry("request.promptTokens => 8", "1:22: unexpected =>: at least is written >="),
+            Map.entry("labels.pii <> 'a'", "1:12: unexpected <>: unequal is written !="),
+            Map.entry("true & false", "1:6: unexpected &: and is written &&"),
+            Map.entry("true | false", "1:6: unexpected |: or is written ||"),
+            Map.entry("true and false", "1:6: unexpected and: and is written &&"),
+            Map.entry("not true", "1:5: unexpected true: not is written !"),
+            Map.entry("true &&\n  (false", "2:9: ) is missing"),
+            Map.entry("true)", "1:5: unexpected ): an operator is expected"),
+            Map.entry("true && && false", "1:9: unexpected &&: a value is expected"),
+            Map.entry("1 2", "1:3: unexpected 2: an operator is expected"),
+            Map.entry(
+                "'abc", "1:1: text that is not closed, or an escape in it that does not exist"),
+            Map.entry(
+                "request.model == \u201cx\u201d",
+                "1:18: unexpected \u201c: text is quoted with \" or '"),
+            Map.entry(
+                "true;", "1:5: unexpected ;: there is one expression, without a sign at its end"),
+            Map.entry("if true", "1:1: if is a reserved word"),
+            Map.entry("request..model", "1:9: unexpected ."),
+            Map.entry("a ? b", "1:6: is not complete"));
+    expected.forEach((expression, message) ->
+        assertThat(CelEnvironments.compile(expression, Scope.WHEN).toString())
+            .as(expression)
+            .isEqualTo(message));
+  }
+
+  @Test
+  void noMessageShowsTheParsersOwnTokens() {
+    List<String> good =
+        List.of(
+            "labels.pii != 'absent' && request.promptTokens > 100",
+            "request.model in ['a', \"b\"] || !(tenant.name == 'x')",
+            "['a', 'b'].exists(n, n == tenant.name) ? true : 1.5 < 2.0",
+            "request.header('x-team') == 'a' // why");
+    for (String expression : good) {
+      assertThat(CelEnvironments.compile(expression, Scope.WHEN)).isInstanceOf(Compiled.class);
+      for (int i = 0; i <= expression.length(); i++) {
+        List<String> broken = new ArrayList<>(List.of(expression.substring(0, i)));
+        for (String sign : List.of("'", "=", ")", "{", "@", "and ", "..", "?")) {
+          broken.add(expression.substring(0, i) + sign + expression.substring(i));
+        }
+        for (String text : broken) {
+          if (CelEnvironments.compile(text, Scope.WHEN) instanceof CelProblem problem) {
+            assertThat(problem.message())
+                .as(text)
+                .isNotBlank()
+                .doesNotContain("<EOF>", "NUM_", "IDENTIFIER", "expecting {", "token recognition");
+            assertThat(problem.line()).as(text).isEqualTo(1);
+            assertThat(problem.column()).as(text).isBetween(1, text.length() + 1);
+          }
+        }
+      }
+    }
+  }
+
+  @Test
   void whatAnExpressionCostsIsBounded() {
     String list = "[0,1,2,3,4,5,6,7,8,9]";
     String loops =

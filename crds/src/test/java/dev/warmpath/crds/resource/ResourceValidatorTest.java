@@ -285,6 +285,40 @@ class ResourceValidatorTest {
   }
 
   @Test
+  void aLabelValueThatItsClassifierNeverGivesIsWarnedOf() {
+    String never = "labels.pii is never %s: it is present or absent or unknown%s";
+    assertThat(
+            problems(
+                List.of(
+                    GOOD_SET,
+                    GOOD_POOL,
+                    LOCAL + "  routes: [{pathPrefix: /a, labels: {complexity: huge}}]\n",
+                    policy(
+                        "p",
+                        """
+                        match:
+                          labels: [{key: pii, in: [present, 'yes']}, {key: tone, in: [any]}]
+                          condition: "labels.language == 'klingon' || labels.complexity == 'huge'"
+                        constraints:
+                        - {name: a, when: "labels.pii == 'presnt'", exclude: "false"}
+                        - {name: b, when: "'' != labels['pii']", exclude: "false"}
+                        - {name: c, when: "labels.pii in ['absent', 'none']", exclude: "labels.code == 'present'"}
+                        route: {tiers: [{backends: {names: [qwen-local]}, endpoints: "labels.complexity != 'hard'"}]}
+                        """))))
+        .containsExactlyInAnyOrder(
+            "default/p spec.match.labels[0].in[1] ImpossibleLabelValue: "
+                + never.formatted("yes", ""),
+            "default/p spec.constraints[0].when ImpossibleLabelValue: "
+                + never.formatted("presnt", "; did you mean present?"),
+            "default/p spec.constraints[1].when ImpossibleLabelValue: "
+                + never.formatted("empty", ""),
+            "default/p spec.constraints[2].when ImpossibleLabelValue: "
+                + never.formatted("none", ""),
+            "default/p spec.route.tiers[0].endpoints ImpossibleLabelValue: labels.complexity is"
+                + " never hard: it is simple or medium or complex or unknown");
+  }
+
+  @Test
   void cheapestNeedsPricesOfOneCurrency() {
     assertThat(
             problems(
