@@ -21,6 +21,20 @@ public final class WorkerLoad {
   /** A prompt can't be computed in this share of its time. */
   private static final double SAME_STEP_SHARE = 0.4;
 
+  /** Two prompts with less work in common may reach the engine in any order. */
+  private static final double LEAST_COMMON_SECONDS = 0.1;
+
+  /**
+   * Two prompts that leave at the same moment reach the engine in any order. A quarter of the
+   * common work apart they keep theirs, and the second one still has to wait in the engine.
+   */
+  private static final double APART_SHARE = 0.25;
+
+  private static final long MOST_APART_NANOS = 100_000_000L;
+
+  /** The router's lock is held; of a larger burst the oldest ones are on their way already. */
+  private static final int MOST_LOOKED_AT = 64;
+
   private @Nullable Lease head;
   private @Nullable Lease tail;
   private int queued;
@@ -103,23 +117,29 @@ public final class WorkerLoad {
   }
 
   /**
-   * When a prompt that begins like this one, and is about to compute that, was put here; {@code
-   * Long.MIN_VALUE} where none was since then. The latest of several.
+   * From when on this prompt can be sent so that the engine gets it behind the prompts that were
+   * sent here a moment ago and compute what it begins with; at once where there are none.
    *
-   * @param sinceNanos earlier ones do not count
-   * @param leastSeconds of work on what both begin with
+   * @param slow own time of this worker over that of its kind
    */
-  public long computedSince(long[] chain, int blocks, long sinceNanos, double leastSeconds) {
-    long latest = Long.MIN_VALUE;
+  public long behindNanos(long[] chain, int blocks, double slow, long nowNanos) {
+    long behind = nowNanos;
+    int looked = 0;
     for (Lease lease = tail;
-        lease != null && lease.entersNanos() - sinceNanos >= 0;
+        lease != null
+            && looked < MOST_LOOKED_AT
+            && nowNanos - lease.entersNanos() <= MOST_APART_NANOS;
         lease = lease.previous) {
-      if (lease.reservedNanos() - sinceNanos >= 0
-          && lease.secondsFor(chain, blocks) >= leastSeconds) {
-        latest = Math.max(latest, lease.reservedNanos());
+      looked++;
+      if (nowNanos - lease.reservedNanos() <= MOST_APART_NANOS) {
+        double seconds = slow * lease.secondsFor(chain, blocks);
+        if (seconds >= LEAST_COMMON_SECONDS) {
+          long apart = (long) Math.min(MOST_APART_NANOS, APART_SHARE * seconds / NANO);
+          behind = Math.max(behind, lease.reservedNanos() + apart);
+        }
       }
     }
-    return latest;
+    return behind;
   }
 
   /** The last prompt of the queue, or null. */

@@ -31,15 +31,6 @@ import org.jspecify.annotations.Nullable;
 final class TrackedRequest implements InFlightRequest {
   private static final double NANO = 1e-9;
 
-  /**
-   * Two prompts that leave at the same moment reach the engine in any order. This much apart they
-   * keep theirs, unless the machine is very busy.
-   */
-  private static final long ORDER_NANOS = 25_000_000L;
-
-  /** Nothing is lost by the wait where the other one's work takes several times as long. */
-  private static final double LEAST_COMMON_SECONDS = 0.1;
-
   private static final Placement.Prompt NO_PROMPT =
       new Placement.Prompt(
           "", PromptFingerprint.NONE, false, List.of(), PolicySpec.Choose.Order, 0);
@@ -110,7 +101,11 @@ final class TrackedRequest implements InFlightRequest {
     TokenPrompt inTokens = tokens.tokens(route.target().pool());
     Forecast forecast = router.forecast(slot, facts, prompt, inTokens, now);
     matchedBlocks = forecast.matchedBlocks;
-    waitNanos = first ? behindNanos(worker, now) : 0;
+    waitNanos =
+        first
+            ? worker.load().behindNanos(prompt.chain(), prompt.blocks(), worker.speedFactor(), now)
+                - now
+            : 0;
     lease =
         router.ledger.reserve(
             worker.load(),
@@ -134,14 +129,6 @@ final class TrackedRequest implements InFlightRequest {
     attempts.add(
         new DecisionRecord.Attempt(
             slot.served().id().name(), slot.served().endpoint(), (now - startNanos) * NANO));
-  }
-
-  /** How long to wait for the prompt that computes what this one begins with to be ahead of it. */
-  private long behindNanos(WorkerModel worker, long now) {
-    double least = LEAST_COMMON_SECONDS / worker.speedFactor();
-    long other =
-        worker.load().computedSince(prompt.chain(), prompt.blocks(), now - ORDER_NANOS, least);
-    return other == Long.MIN_VALUE ? 0 : Math.max(0, other + ORDER_NANOS - now);
   }
 
   private void reserveOnProvider(Target target, long now) {
