@@ -1,5 +1,7 @@
 package dev.warmpath.extproc.label;
 
+import java.util.Arrays;
+
 /** Secrets by the shapes that issuers give them. */
 final class ApiKeys {
   private enum Alphabet {
@@ -8,7 +10,11 @@ final class ApiKeys {
     URL_SAFE
   }
 
-  private record Shape(String prefix, int length, Alphabet alphabet) {}
+  private record Shape(String prefix, char second, int length, Alphabet alphabet) {
+    Shape(String prefix, int length, Alphabet alphabet) {
+      this(prefix, prefix.charAt(1), length, alphabet);
+    }
+  }
 
   /** Prefix, how many characters must follow at least, and which. */
   private static final Shape[] SHAPES = {
@@ -35,22 +41,34 @@ final class ApiKeys {
     new Shape("dop_v1_", 60, Alphabet.ALPHANUMERIC)
   };
 
+  /** The same by their first character: most words of a text are none of them. */
+  private static final Shape[][] BY_FIRST = new Shape[128][];
+
+  static {
+    for (Shape shape : SHAPES) {
+      char first = shape.prefix().charAt(0);
+      Shape[] before = BY_FIRST[first];
+      Shape[] all = before == null ? new Shape[1] : Arrays.copyOf(before, before.length + 1);
+      all[all.length - 1] = shape;
+      BY_FIRST[first] = all;
+    }
+  }
+
   private static final String PRIVATE_KEY = "-----BEGIN ";
 
   private ApiKeys() {}
 
-  /** A word starts at {@code i}. */
+  /** A word starts at {@code i}, with an ASCII letter. */
   static boolean at(char[] text, int length, int i) {
-    return switch (text[i]) {
-      case 's', 'r', 'p', 'A', 'g', 'x', 'h', 'n', 'd' -> hasShape(text, length, i);
-      case 'e' -> isToken(text, length, i);
-      default -> false;
-    };
-  }
-
-  private static boolean hasShape(char[] text, int length, int i) {
-    for (Shape shape : SHAPES) {
-      if (matches(text, length, i, shape)) {
+    if (text[i] == 'e') {
+      return isToken(text, length, i);
+    }
+    Shape[] shapes = BY_FIRST[text[i]];
+    if (shapes == null || i + 1 == length) {
+      return false;
+    }
+    for (Shape shape : shapes) {
+      if (text[i + 1] == shape.second() && matches(text, length, i, shape)) {
         return true;
       }
     }
@@ -60,7 +78,7 @@ final class ApiKeys {
   private static boolean matches(char[] text, int length, int i, Shape shape) {
     String prefix = shape.prefix();
     int start = i + prefix.length();
-    if (text[i + 1 < length ? i + 1 : i] != prefix.charAt(1) || start + shape.length() > length) {
+    if (start + shape.length() > length) {
       return false;
     }
     for (int k = 0; k < prefix.length(); k++) {

@@ -1,6 +1,5 @@
 package dev.warmpath.extproc.label;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedSet;
 
@@ -12,14 +11,14 @@ public final class PiiClassifier implements Classifier {
   public static final String PRESENT = "present";
   public static final String ABSENT = "absent";
 
-  private final List<PiiScanner.CompiledId> nationalIds = new ArrayList<>();
+  private final NationalIds nationalIds;
 
   public PiiClassifier() {
     this(NationalId.builtIn());
   }
 
   public PiiClassifier(List<NationalId> nationalIds) {
-    nationalIds.forEach(id -> this.nationalIds.add(new PiiScanner.CompiledId(id, id.parsed())));
+    this.nationalIds = new NationalIds(nationalIds);
   }
 
   @Override

@@ -17,15 +17,12 @@ final class PiiScanner {
 
   private final char[] text;
   private final int length;
-  private final List<CompiledId> nationalIds;
+  private final NationalIds nationalIds;
   private final PhoneNumbers phones;
   private final TreeSet<String> kinds = new TreeSet<>();
   private final DigitGroups groups;
 
-  /** A {@link NationalId} with its shapes parsed. */
-  record CompiledId(NationalId id, List<NationalId.Shape> shapes) {}
-
-  PiiScanner(char[] text, int length, List<CompiledId> nationalIds, PhoneNumbers phones) {
+  PiiScanner(char[] text, int length, NationalIds nationalIds, PhoneNumbers phones) {
     this.text = text;
     this.length = length;
     this.nationalIds = nationalIds;
@@ -122,14 +119,12 @@ final class PiiScanner {
     if (digits == 9 && isSsn(from, to)) {
       kinds.add("us-ssn");
     }
-    for (CompiledId compiled : nationalIds) {
-      for (NationalId.Shape shape : compiled.shapes()) {
-        if (groups.hasShape(from, to, shape)
-            && (compiled.id().context().isEmpty()
-                || hasContext(groups.start(from), compiled.id().context()))
-            && compiled.id().check().valid(groups.values(), groups.offset(from))) {
-          kinds.add(compiled.id().kind());
-        }
+    for (NationalIds.Written written : nationalIds.withDigits(digits)) {
+      NationalId id = written.id();
+      if (groups.hasShape(from, to, written.shape())
+          && (id.context().isEmpty() || hasContext(groups.start(from), id.context()))
+          && id.check().valid(groups.values(), groups.offset(from))) {
+        kinds.add(id.kind());
       }
     }
   }
