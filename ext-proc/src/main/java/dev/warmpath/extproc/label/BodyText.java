@@ -223,9 +223,8 @@ final class BodyText {
         cut = true;
         return;
       }
-      if (b >= 0x20 && b != '\\' && b != '%') {
-        chars[length++] = (char) b;
-        at++;
+      if (isPlain(b)) {
+        copyPlain();
       } else {
         at = decode(at, body.length);
       }
@@ -240,6 +239,22 @@ final class BodyText {
     } else {
       value(start, end);
     }
+  }
+
+  /** Nothing to decode: the bulk of most bodies, so its loop writes no field. */
+  private void copyPlain() {
+    int from = at;
+    int to = length;
+    int end = Math.min(body.length, from + limit - to);
+    while (from < end && isPlain(body[from])) {
+      chars[to++] = (char) body[from++];
+    }
+    at = from;
+    length = to;
+  }
+
+  private static boolean isPlain(byte b) {
+    return b >= 0x20 && b != '\\' && b != '%' && b != '"';
   }
 
   /** The next byte that isn't white space is a colon. */

@@ -61,6 +61,15 @@ final class DigitGroups {
     }
   }
 
+  /** Where the digits at {@code start} end, if they are not the beginning of a row; else -1. */
+  int endOfLoneGroup(int start) {
+    int end = start + 1;
+    while (end < length && Words.isDigit(text[end])) {
+      end++;
+    }
+    return skipSeparator(end) < 0 ? end : -1;
+  }
+
   /** The last group start with enough digits behind it, but never the first: the scan advances. */
   private int resume(int end) {
     for (int g = count - 1; g > 0; g--) {

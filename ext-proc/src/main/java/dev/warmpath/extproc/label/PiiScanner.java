@@ -78,16 +78,20 @@ final class PiiScanner {
 
   /** Everything that starts with or is made of digits; gives where the scan goes on. */
   private int digits(int start) {
-    int next = groups.read(start);
-    int last = groups.count() - 1;
     if (Ibans.at(text, length, start)) {
       kinds.add("iban");
     }
     if (isLetter(start - 1) && Letters.codiceFiscale(text, length, start)) {
       kinds.add("national-id-it");
     }
+    int end = groups.endOfLoneGroup(start);
+    if (end >= 0 && end - start < SHORTEST) {
+      return end; // most numbers
+    }
+    int next = groups.read(start);
+    int last = groups.count() - 1;
     if (groups.digits(0, last) < SHORTEST && last < 3) {
-      return next; // most numbers
+      return next;
     }
     for (int from = 0; from <= last; from++) {
       for (int to = from; to <= last && groups.digits(from, to) <= 19; to++) {
