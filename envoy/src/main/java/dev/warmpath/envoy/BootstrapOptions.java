@@ -2,6 +2,7 @@ package dev.warmpath.envoy;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -98,155 +99,94 @@ public record BootstrapOptions(
   }
 
   public BootstrapOptions withAdmin(Address value) {
-    return new BootstrapOptions(
-        nodeId,
-        nodeCluster,
-        listen,
-        value,
-        processor,
-        xds,
-        xdsSecurity,
-        bodyLimitBytes,
-        decideTimeout,
-        trustedHops,
-        maxConnections,
-        stats,
-        trustedIdentityHeader);
+    return with(draft -> draft.admin = value);
   }
 
   public BootstrapOptions withProcessor(Address value) {
-    return new BootstrapOptions(
-        nodeId,
-        nodeCluster,
-        listen,
-        admin,
-        value,
-        xds,
-        xdsSecurity,
-        bodyLimitBytes,
-        decideTimeout,
-        trustedHops,
-        maxConnections,
-        stats,
-        trustedIdentityHeader);
+    return with(draft -> draft.processor = value);
   }
 
   public BootstrapOptions withXds(Address value) {
-    return new BootstrapOptions(
-        nodeId,
-        nodeCluster,
-        listen,
-        admin,
-        processor,
-        value,
-        xdsSecurity,
-        bodyLimitBytes,
-        decideTimeout,
-        trustedHops,
-        maxConnections,
-        stats,
-        trustedIdentityHeader);
-  }
-
-  public BootstrapOptions withBodyLimitBytes(long value) {
-    return new BootstrapOptions(
-        nodeId,
-        nodeCluster,
-        listen,
-        admin,
-        processor,
-        xds,
-        xdsSecurity,
-        value,
-        decideTimeout,
-        trustedHops,
-        maxConnections,
-        stats,
-        trustedIdentityHeader);
-  }
-
-  public BootstrapOptions withDecideTimeout(Duration value) {
-    return new BootstrapOptions(
-        nodeId,
-        nodeCluster,
-        listen,
-        admin,
-        processor,
-        xds,
-        xdsSecurity,
-        bodyLimitBytes,
-        value,
-        trustedHops,
-        maxConnections,
-        stats,
-        trustedIdentityHeader);
-  }
-
-  public BootstrapOptions withTrustedHops(int value) {
-    return new BootstrapOptions(
-        nodeId,
-        nodeCluster,
-        listen,
-        admin,
-        processor,
-        xds,
-        xdsSecurity,
-        bodyLimitBytes,
-        decideTimeout,
-        value,
-        maxConnections,
-        stats,
-        trustedIdentityHeader);
-  }
-
-  public BootstrapOptions withStats(@Nullable Address value) {
-    return new BootstrapOptions(
-        nodeId,
-        nodeCluster,
-        listen,
-        admin,
-        processor,
-        xds,
-        xdsSecurity,
-        bodyLimitBytes,
-        decideTimeout,
-        trustedHops,
-        maxConnections,
-        value,
-        trustedIdentityHeader);
-  }
-
-  public BootstrapOptions withTrustedIdentityHeader(@Nullable String value) {
-    return new BootstrapOptions(
-        nodeId,
-        nodeCluster,
-        listen,
-        admin,
-        processor,
-        xds,
-        xdsSecurity,
-        bodyLimitBytes,
-        decideTimeout,
-        trustedHops,
-        maxConnections,
-        stats,
-        value);
+    return with(draft -> draft.xds = value);
   }
 
   public BootstrapOptions withXdsSecurity(XdsSecurity value) {
-    return new BootstrapOptions(
-        nodeId,
-        nodeCluster,
-        listen,
-        admin,
-        processor,
-        xds,
-        value,
-        bodyLimitBytes,
-        decideTimeout,
-        trustedHops,
-        maxConnections,
-        stats,
-        trustedIdentityHeader);
+    return with(draft -> draft.xdsSecurity = value);
+  }
+
+  public BootstrapOptions withBodyLimitBytes(long value) {
+    return with(draft -> draft.bodyLimitBytes = value);
+  }
+
+  public BootstrapOptions withDecideTimeout(Duration value) {
+    return with(draft -> draft.decideTimeout = value);
+  }
+
+  public BootstrapOptions withTrustedHops(int value) {
+    return with(draft -> draft.trustedHops = value);
+  }
+
+  public BootstrapOptions withStats(@Nullable Address value) {
+    return with(draft -> draft.stats = value);
+  }
+
+  public BootstrapOptions withTrustedIdentityHeader(@Nullable String value) {
+    return with(draft -> draft.trustedIdentityHeader = value);
+  }
+
+  private BootstrapOptions with(Consumer<Draft> change) {
+    Draft draft = new Draft(this);
+    change.accept(draft);
+    return draft.build();
+  }
+
+  /** One mutable copy, so that each {@code with} names only what it changes. */
+  private static final class Draft {
+    private final String nodeId;
+    private final String nodeCluster;
+    private final Address listen;
+    private Address admin;
+    private Address processor;
+    private Address xds;
+    private XdsSecurity xdsSecurity;
+    private long bodyLimitBytes;
+    private Duration decideTimeout;
+    private int trustedHops;
+    private final int maxConnections;
+    private @Nullable Address stats;
+    private @Nullable String trustedIdentityHeader;
+
+    Draft(BootstrapOptions from) {
+      nodeId = from.nodeId;
+      nodeCluster = from.nodeCluster;
+      listen = from.listen;
+      admin = from.admin;
+      processor = from.processor;
+      xds = from.xds;
+      xdsSecurity = from.xdsSecurity;
+      bodyLimitBytes = from.bodyLimitBytes;
+      decideTimeout = from.decideTimeout;
+      trustedHops = from.trustedHops;
+      maxConnections = from.maxConnections;
+      stats = from.stats;
+      trustedIdentityHeader = from.trustedIdentityHeader;
+    }
+
+    BootstrapOptions build() {
+      return new BootstrapOptions(
+          nodeId,
+          nodeCluster,
+          listen,
+          admin,
+          processor,
+          xds,
+          xdsSecurity,
+          bodyLimitBytes,
+          decideTimeout,
+          trustedHops,
+          maxConnections,
+          stats,
+          trustedIdentityHeader);
+    }
   }
 }

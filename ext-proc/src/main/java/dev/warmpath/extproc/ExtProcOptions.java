@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,82 +88,78 @@ public record ExtProcOptions(
   }
 
   public ExtProcOptions withControlPlane(ControlPlane address) {
-    return new ExtProcOptions(
-        socket,
-        tcpAddress,
-        adminAddress,
-        address,
-        nodeId,
-        nodeCluster,
-        stateDirectory,
-        maxBodyBytes,
-        maxBufferedBytes,
-        ioThreads,
-        decisionThreads,
-        labelWebhooks);
+    return with(draft -> draft.controlPlane = address);
   }
 
   public ExtProcOptions withAdminAddress(InetSocketAddress address) {
-    return new ExtProcOptions(
-        socket,
-        tcpAddress,
-        address,
-        controlPlane,
-        nodeId,
-        nodeCluster,
-        stateDirectory,
-        maxBodyBytes,
-        maxBufferedBytes,
-        ioThreads,
-        decisionThreads,
-        labelWebhooks);
+    return with(draft -> draft.adminAddress = address);
   }
 
   public ExtProcOptions withTcpAddress(InetSocketAddress address) {
-    return new ExtProcOptions(
-        socket,
-        address,
-        adminAddress,
-        controlPlane,
-        nodeId,
-        nodeCluster,
-        stateDirectory,
-        maxBodyBytes,
-        maxBufferedBytes,
-        ioThreads,
-        decisionThreads,
-        labelWebhooks);
-  }
-
-  public ExtProcOptions withBodyLimits(int maxBody, long maxBuffered) {
-    return new ExtProcOptions(
-        socket,
-        tcpAddress,
-        adminAddress,
-        controlPlane,
-        nodeId,
-        nodeCluster,
-        stateDirectory,
-        maxBody,
-        maxBuffered,
-        ioThreads,
-        decisionThreads,
-        labelWebhooks);
+    return with(draft -> draft.tcpAddress = address);
   }
 
   public ExtProcOptions withLabelWebhooks(List<LabelWebhook> webhooks) {
-    return new ExtProcOptions(
-        socket,
-        tcpAddress,
-        adminAddress,
-        controlPlane,
-        nodeId,
-        nodeCluster,
-        stateDirectory,
-        maxBodyBytes,
-        maxBufferedBytes,
-        ioThreads,
-        decisionThreads,
-        webhooks);
+    return with(draft -> draft.labelWebhooks = webhooks);
+  }
+
+  public ExtProcOptions withBodyLimits(int maxBody, long maxBuffered) {
+    return with(draft -> {
+      draft.maxBodyBytes = maxBody;
+      draft.maxBufferedBytes = maxBuffered;
+    });
+  }
+
+  private ExtProcOptions with(Consumer<Draft> change) {
+    Draft draft = new Draft(this);
+    change.accept(draft);
+    return draft.build();
+  }
+
+  /** One mutable copy, so that each {@code with} names only what it changes. */
+  private static final class Draft {
+    private final Path socket;
+    private @Nullable InetSocketAddress tcpAddress;
+    private InetSocketAddress adminAddress;
+    private @Nullable ControlPlane controlPlane;
+    private final String nodeId;
+    private final String nodeCluster;
+    private final Path stateDirectory;
+    private int maxBodyBytes;
+    private long maxBufferedBytes;
+    private final int ioThreads;
+    private final int decisionThreads;
+    private List<LabelWebhook> labelWebhooks;
+
+    Draft(ExtProcOptions from) {
+      socket = from.socket;
+      tcpAddress = from.tcpAddress;
+      adminAddress = from.adminAddress;
+      controlPlane = from.controlPlane;
+      nodeId = from.nodeId;
+      nodeCluster = from.nodeCluster;
+      stateDirectory = from.stateDirectory;
+      maxBodyBytes = from.maxBodyBytes;
+      maxBufferedBytes = from.maxBufferedBytes;
+      ioThreads = from.ioThreads;
+      decisionThreads = from.decisionThreads;
+      labelWebhooks = from.labelWebhooks;
+    }
+
+    ExtProcOptions build() {
+      return new ExtProcOptions(
+          socket,
+          tcpAddress,
+          adminAddress,
+          controlPlane,
+          nodeId,
+          nodeCluster,
+          stateDirectory,
+          maxBodyBytes,
+          maxBufferedBytes,
+          ioThreads,
+          decisionThreads,
+          labelWebhooks);
+    }
   }
 }

@@ -1,5 +1,7 @@
 package dev.warmpath.simulator.engine;
 
+import java.util.function.Consumer;
+
 /**
  * Everything that makes one engine differ from another.
  *
@@ -55,76 +57,77 @@ public record EngineProfile(
 
   /** The same engine, {@code factor} times as fast. */
   public EngineProfile fasterBy(double factor) {
-    return new EngineProfile(
-        name,
-        frontendNanos / factor,
-        frontendNanosPerToken / factor,
-        step.dividedBy(factor),
-        cache,
-        maxBatchedTokens,
-        maxRunning,
-        maxModelTokens,
-        maxQueued,
-        noise);
+    return with(draft -> {
+      draft.frontendNanos = frontendNanos / factor;
+      draft.frontendNanosPerToken = frontendNanosPerToken / factor;
+      draft.step = step.dividedBy(factor);
+    });
   }
 
   /** The same engine with another pool. */
   public EngineProfile withCache(CacheModel other) {
-    return new EngineProfile(
-        name,
-        frontendNanos,
-        frontendNanosPerToken,
-        step,
-        other,
-        maxBatchedTokens,
-        maxRunning,
-        maxModelTokens,
-        maxQueued,
-        noise);
+    return with(draft -> draft.cache = other);
   }
 
   /** The same engine with a bounded queue. */
   public EngineProfile withMaxQueued(int limit) {
-    return new EngineProfile(
-        name,
-        frontendNanos,
-        frontendNanosPerToken,
-        step,
-        cache,
-        maxBatchedTokens,
-        maxRunning,
-        maxModelTokens,
-        limit,
-        noise);
+    return with(draft -> draft.maxQueued = limit);
   }
 
   /** The same engine with a bound on the batch. */
   public EngineProfile withMaxRunning(int limit) {
-    return new EngineProfile(
-        name,
-        frontendNanos,
-        frontendNanosPerToken,
-        step,
-        cache,
-        maxBatchedTokens,
-        limit,
-        maxModelTokens,
-        maxQueued,
-        noise);
+    return with(draft -> draft.maxRunning = limit);
   }
 
   /** The same engine with noisy steps. */
   public EngineProfile withNoise(double logStandardDeviation) {
-    return new EngineProfile(
-        name,
-        frontendNanos,
-        frontendNanosPerToken,
-        step,
-        cache,
-        maxBatchedTokens,
-        maxRunning,
-        maxModelTokens,
-        maxQueued,
-        logStandardDeviation);
+    return with(draft -> draft.noise = logStandardDeviation);
+  }
+
+  private EngineProfile with(Consumer<Draft> change) {
+    Draft draft = new Draft(this);
+    change.accept(draft);
+    return draft.build();
+  }
+
+  /** One mutable copy, so that each {@code with} names only what it changes. */
+  private static final class Draft {
+    private final String name;
+    private double frontendNanos;
+    private double frontendNanosPerToken;
+    private StepModel step;
+    private CacheModel cache;
+    private final int maxBatchedTokens;
+    private int maxRunning;
+    private final int maxModelTokens;
+    private int maxQueued;
+    private double noise;
+
+    Draft(EngineProfile from) {
+      name = from.name;
+      frontendNanos = from.frontendNanos;
+      frontendNanosPerToken = from.frontendNanosPerToken;
+      step = from.step;
+      cache = from.cache;
+      maxBatchedTokens = from.maxBatchedTokens;
+      maxRunning = from.maxRunning;
+      maxModelTokens = from.maxModelTokens;
+      maxQueued = from.maxQueued;
+      noise = from.noise;
+    }
+
+    EngineProfile build() {
+      return new EngineProfile(
+          name,
+          frontendNanos,
+          frontendNanosPerToken,
+          step,
+          cache,
+          maxBatchedTokens,
+          maxRunning,
+          maxModelTokens,
+          maxQueued,
+          noise);
+    }
   }
 }
