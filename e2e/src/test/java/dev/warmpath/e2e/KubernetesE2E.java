@@ -1,5 +1,6 @@
 package dev.warmpath.e2e;
 
+import static dev.warmpath.e2e.support.StreamLoad.body;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -71,8 +72,8 @@ class KubernetesE2E {
   @BeforeAll
   static void start(@TempDir Path folder) throws IOException, InterruptedException {
     namespace = KubeNamespace.create();
-    first = ScriptedWorker.start("tiny", KubeNamespace.address(), slow());
-    second = ScriptedWorker.start("tiny", KubeNamespace.address(), slow());
+    first = ScriptedWorker.start("tiny", KubeNamespace.address(), SlowStream.brief());
+    second = ScriptedWorker.start("tiny", KubeNamespace.address(), SlowStream.brief());
     namespace.endpoint("tiny", "first", first);
     namespace.served("tiny", "tiny");
     link = new TcpSwitch(namespace.api().address());
@@ -88,16 +89,6 @@ class KubernetesE2E {
     link.close();
     first.close();
     second.close();
-  }
-
-  private static SlowStream slow() {
-    return new SlowStream(5, Duration.ofMillis(40));
-  }
-
-  private static String body(int number) {
-    return "{\"model\":\"tiny\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"number "
-        + number
-        + "\"}]}";
   }
 
   private static int status(String body, Header... headers) throws IOException {
@@ -133,7 +124,7 @@ class KubernetesE2E {
   @Test
   void a_worker_comes_and_goes_under_load() throws Exception {
     List<Duration> arrivals = new ArrayList<>();
-    try (StreamLoad load = StreamLoad.start(gateway, STREAMS, KubernetesE2E::body)) {
+    try (StreamLoad load = StreamLoad.start(gateway, STREAMS, StreamLoad::body)) {
       for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         second.forget();
         arrivals.add(
@@ -167,7 +158,7 @@ class KubernetesE2E {
     // A change of a policy for whole answers; the load asks for streams.
     String probe = body(0).replace("\"stream\":true,", "");
     List<Duration> times = new ArrayList<>();
-    try (StreamLoad load = StreamLoad.start(gateway, STREAMS, KubernetesE2E::body)) {
+    try (StreamLoad load = StreamLoad.start(gateway, STREAMS, StreamLoad::body)) {
       for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         times.add(effect("the policy shuts out", () -> policy("true"), () -> status(probe) == 503));
         times.add(
@@ -221,7 +212,7 @@ class KubernetesE2E {
         .until(() -> status(body(0)) == 401 && status(body(0), bearer("key-0")) == 200);
     List<Duration> times = new ArrayList<>();
     try (StreamLoad load =
-        StreamLoad.start(gateway, STREAMS, KubernetesE2E::body, bearer("key-of-the-load"))) {
+        StreamLoad.start(gateway, STREAMS, StreamLoad::body, bearer("key-of-the-load"))) {
       for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
         String old = "key-" + (attempt - 1);
         String next = "key-" + attempt;
@@ -262,7 +253,7 @@ class KubernetesE2E {
 
   @Test
   void traffic_outlives_the_api_server_and_later_changes_arrive() throws Exception {
-    try (StreamLoad load = StreamLoad.start(gateway, STREAMS, KubernetesE2E::body)) {
+    try (StreamLoad load = StreamLoad.start(gateway, STREAMS, StreamLoad::body)) {
       namespace.api().kill();
       long killed = System.nanoTime();
       await("the outage is over")
@@ -296,7 +287,7 @@ class KubernetesE2E {
         .atMost(PATIENCE)
         .until(() -> status(gone) == 200 && workers("tiny") == 2);
     String seen = namespace.get("InferencePool", "gone").getMetadata().getResourceVersion();
-    try (StreamLoad load = StreamLoad.start(gateway, STREAMS, KubernetesE2E::body)) {
+    try (StreamLoad load = StreamLoad.start(gateway, STREAMS, StreamLoad::body)) {
       link.open(false);
       for (String kind : List.of("GatewayBackend", "InferencePool", "InferenceWorkerSet")) {
         namespace.delete(kind, "gone");
@@ -332,7 +323,7 @@ class KubernetesE2E {
 
   @Test
   void a_watch_that_breaks_off_in_the_middle_of_changes_loses_none() throws Exception {
-    try (StreamLoad load = StreamLoad.start(gateway, STREAMS, KubernetesE2E::body)) {
+    try (StreamLoad load = StreamLoad.start(gateway, STREAMS, StreamLoad::body)) {
       for (int round = 0; round < 5; round++) {
         namespace.endpoint("tiny", "second", second);
         link.breakOff();

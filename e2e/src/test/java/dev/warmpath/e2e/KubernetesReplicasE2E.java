@@ -88,8 +88,8 @@ class KubernetesReplicasE2E {
   @BeforeAll
   static void start(@TempDir Path folder) throws IOException, InterruptedException {
     namespace = KubeNamespace.create();
-    worker = ScriptedWorker.start("tiny", KubeNamespace.address(), slow());
-    late = ScriptedWorker.start("tiny", KubeNamespace.address(), slow());
+    worker = ScriptedWorker.start("tiny", KubeNamespace.address(), SlowStream.brief());
+    late = ScriptedWorker.start("tiny", KubeNamespace.address(), SlowStream.brief());
     namespace.endpoint("tiny", "first", worker);
     namespace.served("tiny", "tiny");
     service = new TcpSwitch();
@@ -111,16 +111,6 @@ class KubernetesReplicasE2E {
     worker.close();
     late.close();
     replicas.clear();
-  }
-
-  private static SlowStream slow() {
-    return new SlowStream(5, Duration.ofMillis(40));
-  }
-
-  private static String body(int number) {
-    return "{\"model\":\"tiny\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"number "
-        + number
-        + "\"}]}";
   }
 
   private static List<Replica> leaders() throws IOException {
@@ -183,8 +173,7 @@ class KubernetesReplicasE2E {
     assertThat(follower.writes()).as("writes by who is not the leader").isEqualTo(before);
 
     Replica dead = leader();
-    try (StreamLoad load =
-        StreamLoad.start(stack.gateway(), STREAMS, KubernetesReplicasE2E::body)) {
+    try (StreamLoad load = StreamLoad.start(stack.gateway(), STREAMS, StreamLoad::body)) {
       dead.process.kill();
       Replica other = replicas.stream().filter(r -> r != dead).findFirst().orElseThrow();
       edit("extra-1");
@@ -223,8 +212,7 @@ class KubernetesReplicasE2E {
     namespace.served("other", "other");
     namespace.endpoint("other", "other", worker);
     await("the other pool serves").atMost(PATIENCE).until(() -> serves("other"));
-    try (StreamLoad load =
-        StreamLoad.start(stack.gateway(), STREAMS, KubernetesReplicasE2E::body)) {
+    try (StreamLoad load = StreamLoad.start(stack.gateway(), STREAMS, StreamLoad::body)) {
       for (Replica replica : replicas) {
         replica.process.kill();
       }

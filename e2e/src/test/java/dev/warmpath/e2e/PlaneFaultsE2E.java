@@ -1,5 +1,6 @@
 package dev.warmpath.e2e;
 
+import static dev.warmpath.e2e.support.StreamLoad.body;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -58,12 +59,6 @@ class PlaneFaultsE2E {
     return new ConfigFolder.Worker("w" + worker.port(), worker.port());
   }
 
-  private static String body(int number) {
-    return "{\"model\":\"tiny\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"number "
-        + number
-        + "\"}]}";
-  }
-
   @Test
   void running_streams_outlive_the_processor_and_it_comes_back() throws Exception {
     first.script(new SlowStream(60, Duration.ofMillis(100)));
@@ -72,7 +67,7 @@ class PlaneFaultsE2E {
         Thread.ofVirtual()
             .start(() -> {
               try {
-                running.add(StreamLoad.once(gateway, STREAMS, PlaneFaultsE2E::body));
+                running.add(StreamLoad.once(gateway, STREAMS, StreamLoad::body));
               } catch (InterruptedException interrupted) {
                 Thread.currentThread().interrupt();
               }
@@ -106,7 +101,7 @@ class PlaneFaultsE2E {
 
   @Test
   void traffic_outlives_the_control_plane_and_later_changes_arrive() throws Exception {
-    try (StreamLoad load = StreamLoad.start(gateway, STREAMS, PlaneFaultsE2E::body)) {
+    try (StreamLoad load = StreamLoad.start(gateway, STREAMS, StreamLoad::body)) {
       await("streams run").atMost(PATIENCE).until(() -> load.completed() > STREAMS);
 
       stack.controlPlane().kill();

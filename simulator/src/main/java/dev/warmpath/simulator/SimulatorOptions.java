@@ -2,6 +2,7 @@ package dev.warmpath.simulator;
 
 import dev.warmpath.simulator.engine.EngineProfiles;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,74 +100,82 @@ public record SimulatorOptions(
   }
 
   public SimulatorOptions withHost(String value) {
-    return new Copy(this).host(value).build();
+    return with(draft -> draft.host = value);
   }
 
   public SimulatorOptions withPort(int value) {
-    return new Copy(this).port(value).build();
+    return with(draft -> draft.port = value);
   }
 
   /** Another engine; {@code instant} also stops recording. */
   public SimulatorOptions withProfile(String value) {
-    Copy copy = new Copy(this).profile(value);
-    return (value.equals("instant") ? copy.recording(Recording.OFF) : copy).build();
+    return with(draft -> {
+      draft.profile = value;
+      draft.recording = value.equals("instant") ? Recording.OFF : recording;
+    });
   }
 
   public SimulatorOptions withTimeScale(double value) {
-    return new Copy(this).timeScale(value).build();
+    return with(draft -> draft.timeScale = value);
   }
 
   public SimulatorOptions withSeed(long value) {
-    return new Copy(this).seed(value).build();
+    return with(draft -> draft.seed = value);
   }
 
   public SimulatorOptions withModel(String value) {
-    return new Copy(this).model(value).build();
+    return with(draft -> draft.model = value);
   }
 
   public SimulatorOptions withServedModelNames(String... values) {
-    return new Copy(this).servedModelNames(List.of(values)).build();
+    return with(draft -> draft.servedModelNames = List.of(values));
   }
 
   public SimulatorOptions withMaxQueuedRequests(int value) {
-    return new Copy(this).maxQueuedRequests(value).build();
+    return with(draft -> draft.maxQueuedRequests = value);
   }
 
   public SimulatorOptions withAnswerTokens(int value) {
-    return new Copy(this).answerTokens(value).build();
+    return with(draft -> draft.answerTokens = value);
   }
 
   public SimulatorOptions withNoise(double value) {
-    return new Copy(this).noise(value).build();
+    return with(draft -> draft.noise = value);
   }
 
   public SimulatorOptions withEcho(boolean value) {
-    return new Copy(this).echo(value).build();
+    return with(draft -> draft.echo = value);
   }
 
   public SimulatorOptions withRecording(Recording value) {
-    return new Copy(this).recording(value).build();
+    return with(draft -> draft.recording = value);
   }
 
   public SimulatorOptions withRequestIdHeaders(boolean value) {
-    return new Copy(this).requestIdHeaders(value).build();
+    return with(draft -> draft.requestIdHeaders = value);
   }
 
   public SimulatorOptions withKeepAliveMillis(int value) {
-    return new Copy(this).keepAliveMillis(value).build();
+    return with(draft -> draft.keepAliveMillis = value);
   }
 
   public SimulatorOptions withKvEvents(@Nullable KvEventOptions value) {
-    return new Copy(this).kvEvents(value).build();
+    return with(draft -> draft.kvEvents = value);
   }
 
   /** Speaks TLS only; its URL is then of {@code localhost}, the name in the certificate. */
   public SimulatorOptions withTls(@Nullable TlsIdentity value) {
-    return new Copy(this).tls(value).build();
+    return with(draft -> draft.tls = value);
+  }
+
+  private SimulatorOptions with(Consumer<Draft> change) {
+    Draft draft = new Draft(this);
+    change.accept(draft);
+    return draft.build();
   }
 
   /** One mutable copy, so that each {@code with} names only what it changes. */
-  private static final class Copy {
+  private static final class Draft {
     private String host;
     private int port;
     private String profile;
@@ -184,7 +193,7 @@ public record SimulatorOptions(
     private @Nullable KvEventOptions kvEvents;
     private @Nullable TlsIdentity tls;
 
-    Copy(SimulatorOptions from) {
+    Draft(SimulatorOptions from) {
       host = from.host;
       port = from.port;
       profile = from.profile;
@@ -201,86 +210,6 @@ public record SimulatorOptions(
       keepAliveMillis = from.keepAliveMillis;
       kvEvents = from.kvEvents;
       tls = from.tls;
-    }
-
-    Copy host(String value) {
-      host = value;
-      return this;
-    }
-
-    Copy port(int value) {
-      port = value;
-      return this;
-    }
-
-    Copy profile(String value) {
-      profile = value;
-      return this;
-    }
-
-    Copy timeScale(double value) {
-      timeScale = value;
-      return this;
-    }
-
-    Copy seed(long value) {
-      seed = value;
-      return this;
-    }
-
-    Copy model(String value) {
-      model = value;
-      return this;
-    }
-
-    Copy servedModelNames(List<String> value) {
-      servedModelNames = value;
-      return this;
-    }
-
-    Copy maxQueuedRequests(int value) {
-      maxQueuedRequests = value;
-      return this;
-    }
-
-    Copy answerTokens(int value) {
-      answerTokens = value;
-      return this;
-    }
-
-    Copy noise(double value) {
-      noise = value;
-      return this;
-    }
-
-    Copy echo(boolean value) {
-      echo = value;
-      return this;
-    }
-
-    Copy recording(Recording value) {
-      recording = value;
-      return this;
-    }
-
-    Copy requestIdHeaders(boolean value) {
-      requestIdHeaders = value;
-      return this;
-    }
-
-    Copy keepAliveMillis(int value) {
-      keepAliveMillis = value;
-      return this;
-    }
-
-    Copy kvEvents(@Nullable KvEventOptions value) {
-      kvEvents = value;
-      return this;
-    }
-
-    Copy tls(@Nullable TlsIdentity value) {
-      tls = value;
-      return this;
     }
 
     SimulatorOptions build() {

@@ -22,6 +22,11 @@ public final class SlowStream implements ScriptedWorker.Script {
     this.gap = gap;
   }
 
+  /** A fifth of a second: long enough to be running while something changes. */
+  public static SlowStream brief() {
+    return new SlowStream(5, Duration.ofMillis(40));
+  }
+
   @Override
   public void answer(ScriptedWorker.Received request, ScriptedWorker.Reply reply)
       throws IOException {

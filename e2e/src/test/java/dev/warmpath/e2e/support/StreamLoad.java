@@ -47,6 +47,13 @@ public final class StreamLoad implements AutoCloseable {
     this.headers = headers;
   }
 
+  /** A streamed chat with the model {@code tiny}, unlike that of any other number. */
+  public static String body(int number) {
+    return "{\"model\":\"tiny\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"number "
+        + number
+        + "\"}]}";
+  }
+
   /**
    * Starts the clients.
    *
