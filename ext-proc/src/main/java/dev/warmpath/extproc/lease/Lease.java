@@ -21,6 +21,7 @@ public final class Lease {
   private final int blocks;
   private final int promptTokens;
   private final int cachedTokens;
+  private final double claimTokens;
   private final double workSeconds;
   private final boolean streaming;
   private final long reservedNanos;
@@ -33,9 +34,12 @@ public final class Lease {
   /** Whether the queue was empty when it was reserved. */
   boolean reservedIdle;
 
+  private boolean riding;
+  private int ridersInFront;
   private @Nullable Turn turn;
   private boolean firstOfTurn;
   private long firstTokenNanos;
+  private double prefillSeconds;
 
   Lease(
       WorkerLoad load,
@@ -43,6 +47,7 @@ public final class Lease {
       int blocks,
       int promptTokens,
       int cachedTokens,
+      double claimTokens,
       double workSeconds,
       boolean streaming,
       long reservedNanos,
@@ -52,6 +57,7 @@ public final class Lease {
     this.blocks = blocks;
     this.promptTokens = promptTokens;
     this.cachedTokens = cachedTokens;
+    this.claimTokens = claimTokens;
     this.workSeconds = workSeconds;
     this.streaming = streaming;
     this.reservedNanos = reservedNanos;
@@ -84,9 +90,28 @@ public final class Lease {
     return computed <= 0 || uncached <= 0 ? 0 : workSeconds * Math.min(1, computed / uncached);
   }
 
+  /** Whether it was expected to use what that one computes. */
+  public boolean sharesMoreThan(Lease computing) {
+    // Blocks of both are of one size, so the share of tokens is the share of blocks.
+    int expected = (int) Math.ceil((double) blocks * cachedTokens / Math.max(1, promptTokens));
+    return computing.cachedTokens < cachedTokens
+        && expected > 0
+        && computing.shares(chain, Math.min(blocks, expected));
+  }
+
   /** When its first token was seen; 0 before. */
   public long firstTokenNanos() {
     return firstTokenNanos;
+  }
+
+  /** What its worker's clock of prompt computing showed at its first token. */
+  public double prefillSeconds() {
+    return prefillSeconds;
+  }
+
+  /** Its worker's clock of prompt computing shows this at its first token. */
+  public void prefillSeconds(double clock) {
+    prefillSeconds = clock;
   }
 
   /** The next lease in the same list: of the queue, or of those that decode; null at the end. */
@@ -97,6 +122,22 @@ public final class Lease {
   /** The lease in front of it in the same list, or null. */
   public @Nullable Lease previous() {
     return previous;
+  }
+
+  /** It is expected to be computed beside a longer prompt in front of it, after some others. */
+  public void rides(int othersBefore) {
+    riding = true;
+    ridersInFront = othersBefore;
+  }
+
+  /** Prompts that were to be computed so before it. */
+  public int ridersInFront() {
+    return ridersInFront;
+  }
+
+  /** Whether it is expected to be computed beside a longer prompt in front of it. */
+  public boolean riding() {
+    return riding;
   }
 
   public State state() {
@@ -114,6 +155,11 @@ public final class Lease {
 
   public int uncachedTokens() {
     return promptTokens - cachedTokens;
+  }
+
+  /** Tokens of the worker's cache that were free before it and are not while it runs. */
+  public double claimTokens() {
+    return claimTokens;
   }
 
   /** Prefill work on a worker of speed 1, in seconds. */

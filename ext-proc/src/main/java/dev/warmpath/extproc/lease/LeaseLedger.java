@@ -22,6 +22,7 @@ public final class LeaseLedger {
       int blocks,
       int promptTokens,
       int cachedTokens,
+      double claimTokens,
       double workSeconds,
       boolean streaming,
       long nowNanos,
@@ -30,7 +31,15 @@ public final class LeaseLedger {
     active.incrementAndGet();
     this.promptTokens.addAndGet(promptTokens);
     return load.reserve(
-        chain, blocks, promptTokens, cachedTokens, workSeconds, streaming, nowNanos, entersNanos);
+        chain,
+        blocks,
+        promptTokens,
+        cachedTokens,
+        claimTokens,
+        workSeconds,
+        streaming,
+        nowNanos,
+        entersNanos);
   }
 
   /** A request goes to another worker than it was reserved on; the old lease ends. */

@@ -13,6 +13,7 @@ public final class Turn {
   private final boolean idle;
   private final int decoding;
   private boolean clean;
+  private boolean closed = true;
   private double seconds;
   private int members = 1;
   private int ended;
@@ -25,6 +26,20 @@ public final class Turn {
     this.idle = idle;
     this.decoding = decoding;
     this.clean = clean;
+  }
+
+  /** A turn that goes on, with one prompt that was computed beside its first. */
+  static Turn shared(boolean idle, int decoding, boolean clean) {
+    Turn turn = new Turn(0, idle, decoding, clean);
+    turn.closed = false;
+    return turn;
+  }
+
+  /** The prompt whose turn it was has its first token. */
+  void close(double allSeconds) {
+    seconds = allSeconds;
+    members++;
+    closed = true;
   }
 
   void join(double moreSeconds) {
@@ -55,7 +70,7 @@ public final class Turn {
   }
 
   private boolean complete() {
-    return clean && ended == members;
+    return clean && closed && ended == members;
   }
 
   public double seconds() {

@@ -35,13 +35,16 @@ public final class WorkerLoad {
   /** The router's lock is held; of a larger burst the oldest ones are on their way already. */
   private static final int MOST_LOOKED_AT = 64;
 
+  private static final double OVERDUE_RATIO = 4;
+  private static final double OVERDUE_SECONDS = 1;
+
   private @Nullable Lease head;
   private @Nullable Lease tail;
   private int queued;
   private int decoding;
   private double queuedWorkSeconds;
-  private long queuedTokens;
-  private long runningTokens;
+  private double queuedTokens;
+  private double runningTokens;
   private @Nullable Lease oldestDecoding;
   private @Nullable Lease newestDecoding;
 
@@ -54,6 +57,10 @@ public final class WorkerLoad {
   /** The turn of the last first token, which the next one may join. */
   private @Nullable Turn openTurn;
 
+  /** The head's turn, if others have been computed in it already. */
+  private @Nullable Turn sharedTurn;
+
+  private double riddenWorkSeconds;
   private int peakInFlight;
 
   /**
@@ -66,6 +73,7 @@ public final class WorkerLoad {
       int blocks,
       int promptTokens,
       int cachedTokens,
+      double claimTokens,
       double workSeconds,
       boolean streaming,
       long nowNanos,
@@ -77,18 +85,18 @@ public final class WorkerLoad {
             blocks,
             promptTokens,
             cachedTokens,
+            claimTokens,
             workSeconds,
             streaming,
             nowNanos,
             entersNanos);
     if (head == null) {
-      turnNanos = nowNanos;
-      turnKnown = true;
+      turnBegins(nowNanos, true);
     }
     link(lease);
     queued++;
     queuedWorkSeconds += workSeconds;
-    queuedTokens += lease.uncachedTokens();
+    queuedTokens += lease.claimTokens();
     peakInFlight = Math.max(peakInFlight, queued + decoding);
     return lease;
   }
@@ -152,12 +160,21 @@ public final class WorkerLoad {
     if (lease.state() != Lease.State.RESERVED) {
       return false;
     }
-    boolean wasHead = lease == head;
+    Lease first = head;
+    if (first != null && first != lease && rides(first, lease, atNanos)) {
+      return rode(first, lease, atNanos);
+    }
+    boolean wasHead = lease == first;
     boolean seen = wasHead && lease.streaming();
     Turn turn = openTurn;
+    Turn shared = sharedTurn;
     double gapSeconds = Math.max(0, atNanos - Math.max(turnNanos, lease.reservedNanos())) * NANO;
-    boolean joins = seen && turnKnown && turn != null && sameSteps(lease, gapSeconds);
-    if (joins && turn != null) {
+    boolean joins =
+        seen && turnKnown && turn != null && shared == null && sameSteps(lease, gapSeconds);
+    if (seen && shared != null) {
+      turn = shared;
+      turn.close(gapSeconds);
+    } else if (joins && turn != null) {
       turn.join(gapSeconds);
     } else if (seen) {
       turn = new Turn(gapSeconds, lease.reservedIdle, decoding, turnKnown);
@@ -167,12 +184,49 @@ public final class WorkerLoad {
     // A later prompt's token means that those in front have been served, seen or not.
     unlink(lease);
     openTurn = turn;
+    turnBegins(atNanos, seen);
+    produces(lease, turn, !joins, atNanos);
+    return true;
+  }
+
+  private void turnBegins(long atNanos, boolean known) {
     turnNanos = atNanos;
-    turnKnown = seen;
+    turnKnown = known;
+    sharedTurn = null;
+    riddenWorkSeconds = 0;
+  }
+
+  private void produces(Lease lease, @Nullable Turn turn, boolean firstOfTurn, long atNanos) {
     decoding++;
-    lease.decoding(turn, !joins, atNanos);
+    lease.decoding(turn, firstOfTurn, atNanos);
     linkDecoding(lease);
-    runningTokens += lease.uncachedTokens();
+    runningTokens += lease.claimTokens();
+  }
+
+  /**
+   * Whether the head goes on being computed although a later prompt's token has come: the engine
+   * had room for that prompt in the head's steps. A head that is long overdue has been served
+   * unseen, or is lost.
+   */
+  private boolean rides(Lease first, Lease lease, long atNanos) {
+    double dueSeconds = first.workSeconds() + riddenWorkSeconds;
+    return first.streaming()
+        && lease.streaming()
+        && (atNanos - turnNanos) * NANO < OVERDUE_RATIO * dueSeconds + OVERDUE_SECONDS;
+  }
+
+  /** The head's turn goes on, and what rode in it is part of what it took. */
+  private boolean rode(Lease first, Lease lease, long atNanos) {
+    Turn turn = sharedTurn;
+    if (turn == null) {
+      turn = Turn.shared(first.reservedIdle, decoding, turnKnown);
+      sharedTurn = turn;
+    } else {
+      turn.join(0);
+    }
+    unlink(lease);
+    riddenWorkSeconds += lease.workSeconds();
+    produces(lease, turn, false, atNanos);
     return true;
   }
 
@@ -189,14 +243,13 @@ public final class WorkerLoad {
         boolean wasHead = lease == head;
         unlink(lease);
         if (wasHead) {
-          turnNanos = atNanos;
-          turnKnown = false; // it may have been computed in part
+          turnBegins(atNanos, false); // it may have been computed in part
         }
       }
       case DECODING -> {
         decoding--;
         unlinkDecoding(lease);
-        runningTokens -= lease.uncachedTokens();
+        runningTokens = decoding == 0 ? 0 : runningTokens - lease.claimTokens();
         if (lease.turn() == openTurn) {
           openTurn = null; // its counts are about to be added
         }
@@ -225,7 +278,7 @@ public final class WorkerLoad {
     lease.previous = null;
     lease.next = null;
     queued--;
-    queuedTokens -= lease.uncachedTokens();
+    queuedTokens = queued == 0 ? 0 : queuedTokens - lease.claimTokens();
     queuedWorkSeconds = queued == 0 ? 0 : queuedWorkSeconds - lease.workSeconds();
   }
 
@@ -294,18 +347,23 @@ public final class WorkerLoad {
     return head;
   }
 
+  /** Work, at speed 1, of later prompts that were computed during the head's turn. */
+  public double riddenWorkSeconds() {
+    return riddenWorkSeconds;
+  }
+
   /** When the head's turn began. */
   public long turnNanos() {
     return turnNanos;
   }
 
-  /** Prompt tokens that queued requests will add to what the worker keeps in use. */
-  public long queuedTokens() {
+  /** Tokens that queued requests will add to what the worker keeps in use. */
+  public double queuedTokens() {
     return queuedTokens;
   }
 
-  /** Prompt tokens that decoding requests added to what the worker keeps in use. */
-  public long runningTokens() {
+  /** Tokens that decoding requests added to what the worker keeps in use. */
+  public double runningTokens() {
     return runningTokens;
   }
 

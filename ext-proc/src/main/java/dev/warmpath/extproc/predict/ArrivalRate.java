@@ -8,6 +8,9 @@ package dev.warmpath.extproc.predict;
  * rate. Arrivals in bursts give much less: behind the burst nothing comes for long, so what is put
  * into a queue now delays nobody but the burst itself, which the prediction sees anyway.
  *
+ * <p>Where they go is remembered as well: a worker that gets every second prompt has half of the
+ * rate, and one that gets none has nobody to wait behind what is put there.
+ *
  * <p>Not thread-safe: guarded by the router's lock.
  */
 public final class ArrivalRate {
@@ -23,6 +26,17 @@ public final class ArrivalRate {
    */
   private static final double FIRST_GAP_SECONDS = 10;
 
+  /** Prompts for each worker by which its share is known. */
+  private static final int PROMPTS_FOR_EACH = 32;
+
+  /** What one worker has got of a model's prompts. */
+  static final class Share {
+    private double prompts;
+    private long at;
+  }
+
+  private double placedPrompts;
+  private long placements;
   private double gapSeconds = FIRST_GAP_SECONDS;
   private double gapSquares = FIRST_GAP_SECONDS * FIRST_GAP_SECONDS;
   private long lastNanos;
@@ -40,5 +54,29 @@ public final class ArrivalRate {
 
   public double perSecond() {
     return 2 * gapSeconds / gapSquares;
+  }
+
+  /** A prompt was placed on the worker with that share, which is one of so many. */
+  void placed(Share share, int workers) {
+    double forgetting = forgetting(workers);
+    share.prompts = remembered(share, forgetting) + 1;
+    placements++;
+    share.at = placements;
+    placedPrompts = forgetting * placedPrompts + 1;
+  }
+
+  /** The rate at which prompts come to that worker. Before anything is known, all get as many. */
+  double perSecond(Share share, int workers) {
+    double part =
+        (remembered(share, forgetting(workers)) + 1) / (placedPrompts + Math.max(1, workers));
+    return part * perSecond();
+  }
+
+  private double remembered(Share share, double forgetting) {
+    return share.prompts * Math.pow(forgetting, placements - share.at);
+  }
+
+  private static double forgetting(int workers) {
+    return 1 - 1.0 / (PROMPTS_FOR_EACH * Math.max(1, workers));
   }
 }

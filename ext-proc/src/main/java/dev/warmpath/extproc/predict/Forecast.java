@@ -32,6 +32,18 @@ public final class Forecast {
   public double highSeconds;
   public boolean queued;
 
+  /** It will be computed beside the last long prompt in front of it, and not after it. */
+  public boolean rides;
+
+  /** Others that will be computed so before it. */
+  public int ridersInFront;
+
+  /** What it takes from the worker's free blocks. */
+  public double claimTokens;
+
+  /** Work that the engine has in front of it, whether this prompt waits for it or not. */
+  double backlogSeconds;
+
   /** Queued prompts that get into the engine's queue later than this one, and their work. */
   int overtaken;
 

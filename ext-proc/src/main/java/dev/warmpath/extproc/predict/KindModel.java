@@ -13,6 +13,8 @@ public final class KindModel {
   private final CacheGeometry cache = new CacheGeometry();
   private final ResidualQuantiles residuals = new ResidualQuantiles();
   private final PredictionError error = new PredictionError();
+  private final Riding riding = new Riding();
+  private final DecodeModel decode = new DecodeModel();
   private double meanWorkSeconds = 0.2;
   private long observed;
 
@@ -30,6 +32,14 @@ public final class KindModel {
 
   public PredictionError error() {
     return error;
+  }
+
+  DecodeModel decode() {
+    return decode;
+  }
+
+  Riding riding() {
+    return riding;
   }
 
   ResidualQuantiles residuals() {

@@ -60,6 +60,10 @@ public final class WorkerModel {
    */
   private static final double MISSES_PER_EVICTION = 6;
 
+  /** A prompt with this many times the work of another is long beside it. */
+  private static final double LONGER = 4;
+
+  private static final int MEAN_WORK_PROMPTS = 50;
   private static final double FAULT_SECONDS = 1;
   private static final double MAX_FAULT_SECONDS = 60;
   private static final double FAULT_HALF_LIFE_SECONDS = 5;
@@ -76,10 +80,11 @@ public final class WorkerModel {
   private int foreignRunning;
   private double faultSeconds;
   private long faultNanos;
-  private long runningTokensAtScrape;
-  private double answerTokens = 128;
-  private double decodeSeconds = 5;
-  private long answers;
+  private double runningTokensAtScrape;
+  private final ArrivalRate.Share share = new ArrivalRate.Share();
+  private double meanWorkSeconds;
+  private long placements;
+  private double prefillSeconds;
   private boolean reachable = true;
   private int refusals;
 
@@ -189,13 +194,15 @@ public final class WorkerModel {
     double queue = out.queued ? queueSeconds(slow, out.overtakenWorkSeconds, nowNanos) : 0;
     // The front end reads the prompt while others are computed.
     out.queueSeconds = Math.max(0, queue - out.frontEndSeconds);
+    out.backlogSeconds = out.queueSeconds;
     out.stepSeconds = cost.stepRestSeconds(!out.queued, load.decoding());
+    out.rides = false;
+    if (out.queued && kind.riding().rides(promptTokens - cached)) {
+      ride(prompt.chain(), matchedBlocks, slow, nowNanos, out);
+    }
     double inFront = out.frontEndSeconds + out.queueSeconds;
-    out.memorySeconds =
-        Math.max(
-            0,
-            memorySeconds(prompt.chain(), matchedBlocks, cached, promptTokens - cached, nowNanos)
-                - inFront);
+    out.claimTokens = claimTokens(prompt.chain(), matchedBlocks, cached, promptTokens);
+    out.memorySeconds = memorySeconds(out.claimTokens, inFront, nowNanos);
     out.faultSeconds = faultSeconds(nowNanos);
     out.ttftSeconds =
         out.frontEndSeconds
@@ -213,7 +220,7 @@ public final class WorkerModel {
    * What this choice costs the prompts that will come.
    *
    * <pre>
-   *   others = rate w (q + w / 2) / (1 - load)      they queue behind w seconds of work
+   *   others = rate w (q + w / 2) / (1 - load)      those that come here queue behind w seconds of work
    *          + w x prompts that it overtakes
    *          + 6 P(reuse) work(evicted)             they find less in this worker's cache
    * </pre>
@@ -222,19 +229,22 @@ public final class WorkerModel {
    * work put into it (one step of policy iteration from a random split). The second is the work of
    * computing again what has to leave the cache.
    *
-   * @param arrivalsPerSecond at one worker, on average
+   * @param arrivals of the model, at so many {@code workers}
    * @param reuseProbability of what a cache throws out
    */
   public void othersForecast(
       PromptFingerprint prompt,
       double tokensPerByte,
-      double arrivalsPerSecond,
+      ArrivalRate arrivals,
+      int workers,
       double reuseProbability,
       Forecast out) {
     double slow = speed.factor();
-    double busy = Math.min(MOST_LOAD, arrivalsPerSecond * kind.meanWorkSeconds() * slow);
+    double arrivalsPerSecond = arrivals.perSecond(share, workers);
+    double meanWork = placements == 0 ? kind.meanWorkSeconds() : meanWorkSeconds;
+    double busy = Math.min(MOST_LOAD, arrivalsPerSecond * meanWork * slow);
     double queue =
-        arrivalsPerSecond * out.workSeconds * (out.queueSeconds + out.workSeconds / 2) / (1 - busy)
+        arrivalsPerSecond * out.workSeconds * (out.backlogSeconds + out.workSeconds / 2) / (1 - busy)
             + out.workSeconds * out.overtaken;
     int missing = prompt.blocks() - out.matchedBlocks;
     double blockTokens = prompt.blockTokens(tokensPerByte);
@@ -243,6 +253,13 @@ public final class WorkerModel {
     double cache =
         MISSES_PER_EVICTION * reuseProbability * slow * kind.cost().workSeconds(tokens, 0);
     out.othersSeconds = queue + cache;
+  }
+
+  /** A prompt with so much work, at speed 1, was placed here, on one of so many workers. */
+  public void placed(ArrivalRate arrivals, int workers, double workSeconds) {
+    arrivals.placed(share, workers);
+    placements++;
+    meanWorkSeconds += (workSeconds - meanWorkSeconds) / Math.min(placements, MEAN_WORK_PROMPTS);
   }
 
   /** Which of the queue gets into the engine later than this prompt, as the front end is slower. */
@@ -260,6 +277,75 @@ public final class WorkerModel {
     out.overtakenWorkSeconds = work;
   }
 
+  /**
+   * A prompt that fits beside the last long one in front waits only until that one has begun, and
+   * for the steps that it and others like it take. Not if it waits for what that one computes.
+   */
+  private void ride(
+      long[] chain, int matchedBlocks, double slow, long nowNanos, Forecast out) {
+    long entersNanos = nowNanos + (long) (out.frontEndSeconds / NANO);
+    double behind = out.overtakenWorkSeconds;
+    int riders = 0;
+    Lease lease = load.tail();
+    while (lease != null && (lease.entersNanos() > entersNanos || lease.riding())) {
+      if (lease.entersNanos() <= entersNanos) {
+        riders++;
+        behind += lease.workSeconds();
+      }
+      lease = lease.previous();
+    }
+    if (lease == null
+        || (lease.shares(chain, matchedBlocks) && lease.cachedTokens() < out.cachedTokens)) {
+      return;
+    }
+    boolean begun = lease == load.head();
+    double front =
+        begun ? 0 : queueSeconds(slow, behind + lease.workSeconds(), nowNanos);
+    double queue = Math.max(0, front - out.frontEndSeconds);
+    double own = speed.factor() * kind.riding().seconds(begun, riders);
+    if (queue + own < out.queueSeconds + out.workSeconds + out.stepSeconds) {
+      out.rides = true;
+      out.ridersInFront = riders;
+      out.queueSeconds = queue;
+      out.stepSeconds = Math.max(0, own - out.workSeconds);
+      out.overtaken++;
+    }
+  }
+
+  /** A first token has come from here. */
+  public void firstToken(Lease lease, long atNanos) {
+    Lease head = load.head();
+    boolean alone = load.riddenWorkSeconds() == 0;
+    long turnNanos = load.turnNanos();
+    if (head != null && head != lease) {
+      if (lease.riding() || longer(head, lease)) {
+        kind.riding().rode(lease.uncachedTokens());
+      }
+      if (lease.entersNanos() > turnNanos && lease.previous() == head && lease.riding() && lease.ridersInFront() == 0) {
+        kind.riding().took((atNanos - lease.entersNanos()) * NANO / speed.factor());
+      }
+    }
+    double clock = prefillClock(atNanos);
+    load.firstToken(lease, atNanos);
+    if (load.turnNanos() != turnNanos) {
+      prefillSeconds = clock;
+    }
+    lease.prefillSeconds(clock);
+    Lease next = load.head();
+    if (lease == head && next != null && alone && longer(lease, next)) {
+      long waited = atNanos - Math.max(turnNanos, next.entersNanos());
+      if (waited > (atNanos - turnNanos) / 2 && !next.sharesMoreThan(lease)) {
+        kind.riding().waited(next.uncachedTokens());
+      }
+    }
+  }
+
+  private static boolean longer(Lease front, Lease lease) {
+    return front.streaming()
+        && lease.streaming()
+        && front.workSeconds() > LONGER * lease.workSeconds();
+  }
+
   /** Seconds until the prompts in front are served. */
   private double queueSeconds(double slow, double overtakenWorkSeconds, long nowNanos) {
     Lease head = load.head();
@@ -268,7 +354,9 @@ public final class WorkerModel {
     }
     double behindHead =
         slow * (load.queuedWorkSeconds() - overtakenWorkSeconds - head.workSeconds());
-    double headWork = slow * head.workSeconds() + kind.cost().frontEndSeconds(head.promptTokens());
+    double headWork =
+        slow * (head.workSeconds() + load.riddenWorkSeconds())
+            + kind.cost().frontEndSeconds(head.promptTokens());
     double elapsed = (nowNanos - load.turnNanos()) * NANO;
     double left = elapsed <= headWork ? headWork - elapsed : LATENESS * (elapsed - headWork);
     return Math.max(0, left + behindHead);
@@ -308,31 +396,66 @@ public final class WorkerModel {
 
   /**
    * Seconds until there is room: an engine admits a prompt only when all of it fits beside what
-   * running requests keep in use. Room comes back when they end, the oldest first. Prompts that
-   * queue take theirs before this one.
+   * running requests keep in use. Prompts that queue take theirs before this one. Room comes back
+   * when requests end; each gives back its share of what is in use, as prefixes that several use
+   * stay until the last of them ends.
    */
-  private double memorySeconds(
-      long[] chain, int matchedBlocks, int cachedTokens, int uncachedTokens, long nowNanos) {
+  private double memorySeconds(double claimTokens, double inFrontSeconds, long nowNanos) {
+    int running = load.decoding();
     if (load.inFlight() == 0) {
       return 0;
     }
     double capacity = nominalCacheTokens();
-    double wanted =
-        usedTokens() + load.queuedTokens() + kind.cache().roundedUp(uncachedTokens) - capacity;
-    if (wanted + cachedTokens <= 0) {
+    double used = usedTokens();
+    double missing = used + waitingTokens() + claimTokens - capacity;
+    if (missing <= 0) {
       return 0;
     }
-    double missing = wanted + (inUse(chain, matchedBlocks) ? 0 : cachedTokens);
-    double seconds = 0;
+    DecodeModel decode = kind.decode();
+    double mean = decode.meanTokens();
+    double share = running == 0 ? 0 : used / running;
+    double inOrder = 0;
+    double inAnyOrder = 0;
+    int left = running;
+    double prefillClock = prefillClock(nowNanos);
     for (Lease lease = load.oldestDecoding(); lease != null && missing > 0; lease = lease.next()) {
-      missing -= kind.cache().roundedUp(lease.uncachedTokens() + answerTokens);
-      seconds = Math.max(seconds, decodeSeconds - (nowNanos - lease.firstTokenNanos()) * NANO);
+      missing -= share;
+      inOrder = Math.max(inOrder, mean - producedTokens(lease, prefillClock, nowNanos));
+      inAnyOrder += mean / left--;
     }
+    double spread = decode.spread();
+    double tokens = (1 - spread) * inOrder + spread * inAnyOrder;
     if (missing > 0) {
       // Even with all of them gone, those in the queue must end, too.
-      seconds += decodeSeconds * Math.min(1, missing / capacity);
+      tokens += mean * Math.min(1, missing / capacity);
     }
-    return Math.clamp(seconds, 0, MAX_MEMORY_SECONDS);
+    double later = tokens - decode.besideTokensPerSecond() * inFrontSeconds;
+    return Math.clamp(later / decode.aloneTokensPerSecond(), 0, MAX_MEMORY_SECONDS);
+  }
+
+  private double producedTokens(Lease lease, double prefillClock, long nowNanos) {
+    double all = (nowNanos - lease.firstTokenNanos()) * NANO;
+    double beside = Math.clamp(prefillClock - lease.prefillSeconds(), 0, all);
+    return kind.decode().tokens(beside, all - beside);
+  }
+
+  /** Seconds that this worker has computed prompts, as far as is known. */
+  private double prefillClock(long nowNanos) {
+    Lease head = load.head();
+    if (head == null) {
+      return prefillSeconds;
+    }
+    double work = speed.factor() * (head.workSeconds() + load.riddenWorkSeconds());
+    return prefillSeconds + Math.clamp((nowNanos - load.turnNanos()) * NANO, 0, work);
+  }
+
+  /** What a prompt takes from the free blocks when the engine admits it. */
+  private double claimTokens(long[] chain, int matchedBlocks, int cachedTokens, int promptTokens) {
+    double own = kind.cache().roundedUp(promptTokens - cachedTokens);
+    if (cachedTokens == 0 || usedTokens() + waitingTokens() + own + cachedTokens <= nominalCacheTokens()) {
+      return own; // only where it is tight does it matter
+    }
+    return inUse(chain, matchedBlocks) ? own : own + cachedTokens;
   }
 
   /** Tokens in blocks that running requests hold: as last reported, and what we changed since. */
@@ -343,6 +466,18 @@ public final class WorkerModel {
     return ratio == null
         ? ours
         : Math.max(ours, ratio * nominalCacheTokens() + ours - runningTokensAtScrape);
+  }
+
+  /** Tokens that queued prompts will take, less what the last scrape has seen the first one take. */
+  private double waitingTokens() {
+    Lease head = load.head();
+    WorkerGauges last = gauges;
+    if (head == null || last == null || last.kvCacheUsedRatio() == null) {
+      return load.queuedTokens();
+    }
+    double seen = (last.atNanos() - load.turnNanos()) * NANO;
+    double whole = Math.max(1e-3, speed.factor() * head.workSeconds());
+    return load.queuedTokens() - head.claimTokens() * Math.clamp(seen / whole, 0, 1);
   }
 
   /** Whether a request in flight holds these blocks in any case. */
@@ -459,13 +594,17 @@ public final class WorkerModel {
     }
   }
 
-  /** How long a request produced tokens, and how many if that is known, for the memory term. */
-  public void decoded(double seconds, @Nullable Integer tokens) {
-    answers++;
-    double rate = 1.0 / Math.min(answers, 20);
-    decodeSeconds += (seconds - decodeSeconds) * rate;
-    if (tokens != null) {
-      answerTokens += (tokens - answerTokens) * rate;
+  /**
+   * A request has ended that produced tokens.
+   *
+   * @param tokens of its answer; null where that is not known
+   */
+  public void decoded(Lease lease, long atNanos, @Nullable Integer tokens) {
+    if (tokens == null || tokens <= 0) {
+      return;
     }
+    double all = Math.max(0, (atNanos - lease.firstTokenNanos()) * NANO);
+    double beside = Math.clamp(prefillClock(atNanos) - lease.prefillSeconds(), 0, all);
+    kind.decode().learn(beside, all - beside, tokens);
   }
 }

@@ -261,6 +261,10 @@ public final class PoolRouter {
     return reuses.computeIfAbsent(upstreamModel, model -> new ReuseModel(index));
   }
 
+  ArrivalRate rate(String upstreamModel) {
+    return rates.computeIfAbsent(upstreamModel, model -> new ArrivalRate());
+  }
+
   long modelHash(String upstreamModel) {
     return modelHashes.computeIfAbsent(
         upstreamModel,
@@ -317,8 +321,8 @@ public final class PoolRouter {
       String model = target.upstreamModel();
       ReuseModel reuse = reuse(model);
       double reuseProbability = reuse.probability();
-      ArrivalRate rate = rates.computeIfAbsent(model, any -> new ArrivalRate());
-      double arrivals = rate.perSecond() / Math.max(1, pool.workers().size());
+      ArrivalRate rate = rate(model);
+      int workers = pool.workers().size();
       ModelFacts facts = facts(model);
       double perByte = facts.tokensPerByte();
       int bestMatch = 0;
@@ -336,7 +340,8 @@ public final class PoolRouter {
         forecast(slot, facts, prompt.fingerprint(), tokens, now);
         bestMatch = Math.max(bestMatch, forecast.matchedBlocks);
         slot.model()
-            .othersForecast(prompt.fingerprint(), perByte, arrivals, reuseProbability, forecast);
+            .othersForecast(
+                prompt.fingerprint(), perByte, rate, workers, reuseProbability, forecast);
         table.add(slot.served().ordinal(), t, slot.model().load().inFlight(), forecast);
       }
       if (first) {

@@ -1,6 +1,7 @@
 package dev.warmpath.extproc.route;
 
 import dev.warmpath.crds.v1alpha1.PolicySpec;
+import dev.warmpath.extproc.candidate.ServedPool;
 import dev.warmpath.extproc.candidate.ServedProvider;
 import dev.warmpath.extproc.inflight.InFlightRequest;
 import dev.warmpath.extproc.inflight.RequestObserver;
@@ -113,10 +114,17 @@ final class TrackedRequest implements InFlightRequest {
             prompt.blocks(),
             forecast.promptTokens,
             forecast.cachedTokens,
+            forecast.claimTokens,
             forecast.baseWorkSeconds,
             streaming,
             now,
             now + waitNanos + (long) (forecast.frontEndSeconds / NANO));
+    ServedPool pool = route.target().pool();
+    worker.placed(
+        router.rate(model), pool == null ? 1 : pool.workers().size(), forecast.baseWorkSeconds);
+    if (forecast.rides) {
+      lease.rides(forecast.ridersInFront);
+    }
     long[] exact = inTokens == null ? null : slot.exactChain(inTokens, model);
     expected = exact != null && slot.cache().expect(exact) ? exact : null;
     long evicted = worker.holder().evicted();
@@ -251,7 +259,7 @@ final class TrackedRequest implements InFlightRequest {
       Lease held = lease;
       if (held != null) {
         WorkerModel worker = workerOf(current);
-        held.load().firstToken(held, atNanos);
+        worker.firstToken(held, atNanos);
         worker.answered();
         confirm(worker);
         worker.error().add(predictedMedian, predictedHigh, actual);
@@ -421,7 +429,7 @@ final class TrackedRequest implements InFlightRequest {
         cachedTokens == null ? held.cachedTokens() : cachedTokens);
     Integer completion = reported == null ? null : reported.completionTokens();
     if (sawFirstToken && streaming) {
-      worker.decoded((atNanos - firstTokenNanos) * NANO, completion);
+      worker.decoded(held, atNanos, completion);
     }
     if (completion != null && completion > 0) {
       double perByte = router.ratio(current.target().upstreamModel()).tokensPerByte();
