@@ -29,6 +29,11 @@ public final class ArrivalRate {
   /** Prompts for each worker by which its share is known. */
   private static final int PROMPTS_FOR_EACH = 32;
 
+  /**
+   * So many prompts a worker are taken to have gone evenly: the first few of a burst say little.
+   */
+  private static final double PRIOR_PROMPTS = 8;
+
   /** What one worker has got of a model's prompts. */
   static final class Share {
     private double prompts;
@@ -59,8 +64,8 @@ public final class ArrivalRate {
   /** A prompt was placed on the worker with that share, which is one of so many. */
   void placed(Share share, int workers) {
     double forgetting = forgetting(workers);
-    share.prompts = remembered(share, forgetting) + 1;
     placements++;
+    share.prompts = remembered(share, forgetting) + 1;
     share.at = placements;
     placedPrompts = forgetting * placedPrompts + 1;
   }
@@ -68,7 +73,8 @@ public final class ArrivalRate {
   /** The rate at which prompts come to that worker. Before anything is known, all get as many. */
   double perSecond(Share share, int workers) {
     double part =
-        (remembered(share, forgetting(workers)) + 1) / (placedPrompts + Math.max(1, workers));
+        (remembered(share, forgetting(workers)) + PRIOR_PROMPTS)
+            / (placedPrompts + PRIOR_PROMPTS * Math.max(1, workers));
     return part * perSecond();
   }
 

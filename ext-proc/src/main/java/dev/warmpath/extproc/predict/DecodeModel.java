@@ -7,9 +7,9 @@ package dev.warmpath.extproc.predict;
  *   tokens = alpha x seconds in which prompts were computed beside them + beta x other seconds
  * </pre>
  *
- * <p>A step that computes a chunk of a prompt takes many times as long as one that only decodes, and
- * yields one token for each answer just the same. So answers nearly stand still while there is a
- * queue, and the time to the end of one depends on what the worker does until then.
+ * <p>A step that computes a chunk of a prompt takes many times as long as one that only decodes,
+ * and yields one token for each answer just the same. So answers nearly stand still while there is
+ * a queue, and the time to the end of one depends on what the worker does until then.
  *
  * <p>Least squares on exponentially forgotten sums, drawn towards a prior, both rates non-negative.
  *

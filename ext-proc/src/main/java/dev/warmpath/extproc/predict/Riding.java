@@ -3,11 +3,11 @@ package dev.warmpath.extproc.predict;
 /**
  * Which prompts an engine computes beside a longer one that it is busy with, and how soon.
  *
- * <p>An engine with chunks of whole blocks can't spend all of a step's budget on a long prompt; what
- * is left goes to the next prompt if all that this one needs fits into it. A prompt of which most is
- * cached then has its first token long before the one in front of it. Other engines spend all of
- * each step on the prompt in front. Which kind this is, and how much fits, shows in the order of
- * first tokens: one band of uncached tokens for each power of two.
+ * <p>An engine with chunks of whole blocks can't spend all of a step's budget on a long prompt;
+ * what is left goes to the next prompt if all that this one needs fits into it. A prompt of which
+ * most is cached then has its first token long before the one in front of it. Other engines spend
+ * all of each step on the prompt in front. Which kind this is, and how much fits, shows in the
+ * order of first tokens: one band of uncached tokens for each power of two.
  *
  * <p>Not thread-safe: guarded by the router's lock.
  */
@@ -44,8 +44,8 @@ final class Riding {
   }
 
   /**
-   * One goes with each step. Where the long prompt has begun, the next step begins in half a step on
-   * average, and the first in front is in the running one twice out of three times.
+   * One goes with each step. Where the long prompt has begun, the next step begins in half a step
+   * on average, and the first in front is in the running one twice out of three times.
    */
   private static double steps(boolean begun, int ridersInFront) {
     return begun ? 1.5 + Math.max(0, ridersInFront - 2.0 / 3) : 1.0 + ridersInFront;

@@ -226,8 +226,9 @@ public final class WorkerModel {
    * </pre>
    *
    * <p>The first term is the derivative of the mean wait of a queue with that arrival rate by the
-   * work put into it (one step of policy iteration from a random split). The second is the work of
-   * computing again what has to leave the cache.
+   * work put into it, with the rate and the load that this worker has had of late (one step of
+   * policy iteration from the present split). The second is the work of computing again what has to
+   * leave the cache.
    *
    * @param arrivals of the model, at so many {@code workers}
    * @param reuseProbability of what a cache throws out
@@ -244,7 +245,10 @@ public final class WorkerModel {
     double meanWork = placements == 0 ? kind.meanWorkSeconds() : meanWorkSeconds;
     double busy = Math.min(MOST_LOAD, arrivalsPerSecond * meanWork * slow);
     double queue =
-        arrivalsPerSecond * out.workSeconds * (out.backlogSeconds + out.workSeconds / 2) / (1 - busy)
+        arrivalsPerSecond
+                * out.workSeconds
+                * (out.backlogSeconds + out.workSeconds / 2)
+                / (1 - busy)
             + out.workSeconds * out.overtaken;
     int missing = prompt.blocks() - out.matchedBlocks;
     double blockTokens = prompt.blockTokens(tokensPerByte);
@@ -281,8 +285,7 @@ public final class WorkerModel {
    * A prompt that fits beside the last long one in front waits only until that one has begun, and
    * for the steps that it and others like it take. Not if it waits for what that one computes.
    */
-  private void ride(
-      long[] chain, int matchedBlocks, double slow, long nowNanos, Forecast out) {
+  private void ride(long[] chain, int matchedBlocks, double slow, long nowNanos, Forecast out) {
     long entersNanos = nowNanos + (long) (out.frontEndSeconds / NANO);
     double behind = out.overtakenWorkSeconds;
     int riders = 0;
@@ -299,8 +302,7 @@ public final class WorkerModel {
       return;
     }
     boolean begun = lease == load.head();
-    double front =
-        begun ? 0 : queueSeconds(slow, behind + lease.workSeconds(), nowNanos);
+    double front = begun ? 0 : queueSeconds(slow, behind + lease.workSeconds(), nowNanos);
     double queue = Math.max(0, front - out.frontEndSeconds);
     double own = speed.factor() * kind.riding().seconds(begun, riders);
     if (queue + own < out.queueSeconds + out.workSeconds + out.stepSeconds) {
@@ -321,7 +323,10 @@ public final class WorkerModel {
       if (lease.riding() || longer(head, lease)) {
         kind.riding().rode(lease.uncachedTokens());
       }
-      if (lease.entersNanos() > turnNanos && lease.previous() == head && lease.riding() && lease.ridersInFront() == 0) {
+      if (lease.entersNanos() > turnNanos
+          && lease.previous() == head
+          && lease.riding()
+          && lease.ridersInFront() == 0) {
         kind.riding().took((atNanos - lease.entersNanos()) * NANO / speed.factor());
       }
     }
@@ -452,7 +457,8 @@ public final class WorkerModel {
   /** What a prompt takes from the free blocks when the engine admits it. */
   private double claimTokens(long[] chain, int matchedBlocks, int cachedTokens, int promptTokens) {
     double own = kind.cache().roundedUp(promptTokens - cachedTokens);
-    if (cachedTokens == 0 || usedTokens() + waitingTokens() + own + cachedTokens <= nominalCacheTokens()) {
+    if (cachedTokens == 0
+        || usedTokens() + waitingTokens() + own + cachedTokens <= nominalCacheTokens()) {
       return own; // only where it is tight does it matter
     }
     return inUse(chain, matchedBlocks) ? own : own + cachedTokens;
@@ -468,7 +474,9 @@ public final class WorkerModel {
         : Math.max(ours, ratio * nominalCacheTokens() + ours - runningTokensAtScrape);
   }
 
-  /** Tokens that queued prompts will take, less what the last scrape has seen the first one take. */
+  /**
+   * Tokens that queued prompts will take, less what the last scrape has seen the first one take.
+   */
   private double waitingTokens() {
     Lease head = load.head();
     WorkerGauges last = gauges;

@@ -1,0 +1,3 @@
+/** Tests of the account of load. */
+@org.jspecify.annotations.NullMarked
+package dev.warmpath.extproc.lease;
