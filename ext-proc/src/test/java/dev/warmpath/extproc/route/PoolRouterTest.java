@@ -112,7 +112,7 @@ class PoolRouterTest {
         assertThat(seconds(trace, false)).isLessThanOrEqualTo(1.02 * seconds(trace, true));
       }
       // A few tails wait less for each other than one computation takes.
-      if (i < 8) {
+      if (i < 7) {
         assertThat(computed.size()).as("sibling %d", i).isLessThanOrEqualTo(2);
       }
     }
