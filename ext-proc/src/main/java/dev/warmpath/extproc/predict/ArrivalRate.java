@@ -79,7 +79,7 @@ public final class ArrivalRate {
   }
 
   private double remembered(Share share, double forgetting) {
-    return share.prompts * Math.pow(forgetting, placements - share.at);
+    return share.prompts * Math.pow(forgetting, (double) (placements - share.at));
   }
 
   private static double forgetting(int workers) {
