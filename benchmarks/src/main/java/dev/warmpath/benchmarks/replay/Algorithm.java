@@ -40,6 +40,11 @@ interface Algorithm {
     return null;
   }
 
+  /** How much later the request that {@link #choose} placed last leaves for its worker. */
+  default long lastWaitNanos() {
+    return 0;
+  }
+
   /** Predicted time to first token. */
   record Forecast(double medianSeconds, double q90Seconds) {}
 }

@@ -44,6 +44,7 @@ final class PredictedTtftRule implements Algorithm {
   private long nowNanos;
   private long generation;
   private @Nullable Forecast last;
+  private long lastWaitNanos;
 
   PredictedTtftRule(Replay.Fleet fleet, PoolSpec.Algorithm algorithm, long seed) {
     this.fleet = fleet;
@@ -136,6 +137,7 @@ final class PredictedTtftRule implements Algorithm {
       throw new IllegalStateException("not placed: " + placement);
     }
     inFlight.put(request.id(), placed.request());
+    lastWaitNanos = placed.waitNanos();
     last =
         algorithm == PoolSpec.Algorithm.PredictedTTFT
             ? new Forecast(placed.medianSeconds(), placed.highSeconds())
@@ -198,6 +200,11 @@ final class PredictedTtftRule implements Algorithm {
 
   private WorkerId id(int worker) {
     return new WorkerId(NAMESPACE, fleet.hardware(worker), name(worker), "");
+  }
+
+  @Override
+  public long lastWaitNanos() {
+    return lastWaitNanos;
   }
 
   @Override

@@ -23,12 +23,8 @@ import org.jspecify.annotations.Nullable;
 final class Replay implements Workload.Schedule {
   private static final long SCRAPE_NANOS = 1_000_000_000L;
 
-  /** What happens at a time: an arrival, a change of the fleet, or a scrape of all workers. */
-  private record Due(
-      long atNanos,
-      long order,
-      @Nullable ReplayRequest arrival,
-      Scenario.@Nullable FleetEvent change) {}
+  /** What happens at a time: an arrival, a request that leaves, or a change of the fleet. */
+  private record Due(long atNanos, long order, Runnable what) {}
 
   /** A request at a worker. */
   private record Placed(
@@ -69,7 +65,7 @@ final class Replay implements Workload.Schedule {
   Result run() {
     long wallStart = System.nanoTime();
     for (Scenario.FleetEvent change : scenario.fleetEvents()) {
-      due.add(new Due(change.atNanos(), order++, null, change));
+      due.add(new Due(change.atNanos(), order++, () -> change(change)));
     }
     algorithm.fleetChanged(fleet.up(), 0);
     scrape(); // a gateway has read every worker's metrics before it takes traffic
@@ -93,7 +89,7 @@ final class Replay implements Workload.Schedule {
       } else {
         due.remove(next);
         nowNanos = dueAt;
-        happen(next);
+        next.what().run();
       }
     }
     return tally.result(
@@ -110,15 +106,11 @@ final class Replay implements Workload.Schedule {
   @Override
   public void at(long atNanos, ReplayRequest request) {
     open++;
-    due.add(new Due(Math.max(atNanos, nowNanos), order++, request, null));
+    due.add(new Due(Math.max(atNanos, nowNanos), order++, () -> arrive(request)));
   }
 
-  private void happen(Due next) {
-    if (next.arrival() != null) {
-      arrive(next.arrival());
-    }
-    switch (next.change()) {
-      case null -> {}
+  private void change(Scenario.FleetEvent change) {
+    switch (change) {
       case Scenario.FleetEvent.Restart restart -> {
         fleet.engine(restart.worker()).restart(nowNanos);
         algorithm.restarted(restart.worker(), nowNanos);
@@ -144,6 +136,15 @@ final class Replay implements Workload.Schedule {
             request.prompt().tokens(),
             request.outputTokens(),
             new Placed(request, worker, nowNanos, algorithm.lastForecast()));
+    long waitNanos = algorithm.lastWaitNanos();
+    if (waitNanos == 0) {
+      submit(engine, sent);
+    } else {
+      due.add(new Due(nowNanos + waitNanos, order++, () -> submit(engine, sent)));
+    }
+  }
+
+  private void submit(Engine engine, EngineRequest sent) {
     engine.advanceTo(nowNanos);
     if (engine.submit(sent, nowNanos) != Engine.Admission.ACCEPTED) {
       failed(sent);

@@ -4,7 +4,10 @@ package dev.warmpath.extproc.predict;
 public final class Forecast {
   public int promptTokens;
   public int cachedTokens;
+
+  /** With {@link #waitNanos}. */
   public double frontEndSeconds;
+
   public double queueSeconds;
   public double workSeconds;
   public double stepSeconds;
@@ -16,6 +19,12 @@ public final class Forecast {
    * What choosing this worker costs later prompts: they queue longer, or find less in its cache.
    */
   public double othersSeconds;
+
+  /** By how much it has to leave later, so that it stays behind a prompt that it begins with. */
+  public long waitNanos;
+
+  /** When it gets into the engine's queue. */
+  public long entersNanos;
 
   /** Blocks of the prompt that the index finds here. */
   public int matchedBlocks;

@@ -188,9 +188,14 @@ public final class WorkerModel {
     out.othersSeconds = 0;
     out.baseWorkSeconds = cost.workSeconds(promptTokens, cached);
     out.workSeconds = slow * out.baseWorkSeconds;
-    out.frontEndSeconds = cost.frontEndSeconds(promptTokens);
+    out.waitNanos =
+        load.behindNanos(prompt.chain(), prompt.blocks(), speed.factor(), nowNanos) - nowNanos;
+    double frontEnd = cost.frontEndSeconds(promptTokens);
+    out.frontEndSeconds = out.waitNanos * NANO + frontEnd;
+    // In whole nanoseconds, so that equal prompts that leave together also enter together.
+    out.entersNanos = nowNanos + out.waitNanos + (long) (frontEnd / NANO);
     out.foreignSeconds = foreignSeconds(slow, nowNanos);
-    overtaken(nowNanos + (long) (out.frontEndSeconds / NANO), out);
+    overtaken(out);
     double queue = out.queued ? queueSeconds(slow, out.overtakenWorkSeconds, nowNanos) : 0;
     // The front end reads the prompt while others are computed.
     out.queueSeconds = Math.max(0, queue - out.frontEndSeconds);
@@ -267,11 +272,11 @@ public final class WorkerModel {
   }
 
   /** Which of the queue gets into the engine later than this prompt, as the front end is slower. */
-  private void overtaken(long entersNanos, Forecast out) {
+  private void overtaken(Forecast out) {
     int prompts = 0;
     double work = 0;
     Lease lease = load.tail();
-    while (lease != null && lease.entersNanos() > entersNanos) {
+    while (lease != null && lease.entersNanos() > out.entersNanos) {
       prompts++;
       work += lease.workSeconds();
       lease = lease.previous();
@@ -286,7 +291,7 @@ public final class WorkerModel {
    * for the steps that it and others like it take. Not if it waits for what that one computes.
    */
   private void ride(long[] chain, int matchedBlocks, double slow, long nowNanos, Forecast out) {
-    long entersNanos = nowNanos + (long) (out.frontEndSeconds / NANO);
+    long entersNanos = out.entersNanos;
     double behind = out.overtakenWorkSeconds;
     int riders = 0;
     Lease lease = load.tail();

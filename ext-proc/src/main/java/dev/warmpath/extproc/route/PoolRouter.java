@@ -398,6 +398,7 @@ public final class PoolRouter {
 
   private static void clear(Forecast forecast) {
     forecast.cachedTokens = 0;
+    forecast.waitNanos = 0;
     forecast.frontEndSeconds = 0;
     forecast.queueSeconds = 0;
     forecast.workSeconds = 0;

@@ -102,11 +102,7 @@ final class TrackedRequest implements InFlightRequest {
     TokenPrompt inTokens = tokens.tokens(route.target().pool());
     Forecast forecast = router.forecast(slot, facts, prompt, inTokens, now);
     matchedBlocks = forecast.matchedBlocks;
-    waitNanos =
-        first
-            ? worker.load().behindNanos(prompt.chain(), prompt.blocks(), worker.speedFactor(), now)
-                - now
-            : 0;
+    waitNanos = first ? forecast.waitNanos : 0;
     lease =
         router.ledger.reserve(
             worker.load(),
@@ -118,7 +114,7 @@ final class TrackedRequest implements InFlightRequest {
             forecast.baseWorkSeconds,
             streaming,
             now,
-            now + waitNanos + (long) (forecast.frontEndSeconds / NANO));
+            forecast.entersNanos + waitNanos - forecast.waitNanos);
     ServedPool pool = route.target().pool();
     worker.placed(
         router.rate(model), pool == null ? 1 : pool.workers().size(), forecast.baseWorkSeconds);

@@ -122,6 +122,27 @@ class PoolRouterTest {
     assertThat(Arrays.stream(share).max().orElse(0)).isLessThanOrEqualTo(2 * 500 / 8);
   }
 
+  /** Those that leave a little later, behind the first one, keep their order among themselves. */
+  @Test
+  void siblingsOfAColdPromptArePredictedOneBehindTheOther() {
+    workers(1);
+    double before = 0;
+    for (int i = 0; i < 40; i++) {
+      clock.addAndGet(1_000_000);
+      DecisionTrace trace = new DecisionTrace();
+      Placement.Placed placed = (Placement.Placed) tryPlace(prompt(7, 16_000, 256), trace);
+      DecisionRecord.Candidate only = trace.record().candidates().getFirst();
+      assertThat(only.queueSeconds() + only.frontEndSeconds())
+          .as("sibling %d", i)
+          .isGreaterThan(before);
+      if (i > 0) {
+        assertThat(placed.waitNanos()).as("sibling %d", i).isPositive();
+        assertThat(only.frontEndSeconds()).isGreaterThan(placed.waitNanos() * 1e-9);
+      }
+      before = only.queueSeconds() + only.frontEndSeconds();
+    }
+  }
+
   /** Earliest first token predicted on a worker that holds the prefix, or that does not. */
   private static double seconds(DecisionTrace trace, boolean holding) {
     return trace.record().candidates().stream()
