@@ -63,7 +63,8 @@ final class DecisionView {
             ">in flight",
             ">queue",
             ">prefill",
-            ">rest");
+            ">rest",
+            ">sum");
     for (JsonNode one : candidates) {
       int rank = one.path("rank").asInt(0);
       double rest =
@@ -75,15 +76,19 @@ final class DecisionView {
       table.row(
           rank == 1 ? "->" : rank > 1 ? " " + rank : "",
           text(one, "worker"),
-          seconds(one.path("predictedSeconds")),
+          seconds(
+              one.path(
+                  one.path("medianSeconds").isNumber() ? "medianSeconds" : "predictedSeconds")),
           text(one, "cachedTokens"),
           text(one, "cacheKnowledge").toLowerCase(Locale.ROOT),
           text(one, "inFlight"),
           seconds(one.path("queueSeconds")),
           seconds(one.path("workSeconds")),
-          seconds(rest));
+          seconds(rest),
+          seconds(one.path("predictedSeconds")));
     }
     table.lines().forEach(line -> out.add("  " + line));
+    out.add("  sum: queue + prefill + rest; predicted: as sums of that size have turned out here");
     int more = record.path("candidateCount").asInt(0) - candidates.size();
     out.add(
         "  chosen by "

@@ -58,6 +58,9 @@ final class ExplainCommand implements Callable<Integer> {
     if ((id == null) == (last == null)) {
       throw new CommandException(2, "which decision? warmpath explain ID, or --last N");
     }
+    if (last != null && last < 1) {
+      throw new CommandException(2, "--last takes 1 or more, not " + last);
+    }
     URI pages = pages();
     String path =
         id == null
@@ -102,12 +105,17 @@ final class ExplainCommand implements Callable<Integer> {
                   .timeout(Duration.ofSeconds(10))
                   .build(),
               HttpResponse.BodyHandlers.ofString());
-      if (response.statusCode() == 404) {
+      if (response.statusCode() == 404 && path.startsWith("/decisions/")) {
         throw new CommandException(
             "that decision is not remembered at " + base + " (the newest few thousand are)");
       }
       if (response.statusCode() != 200) {
-        throw new CommandException(base + path + " answered " + response.statusCode());
+        throw new CommandException(
+            base
+                + path
+                + " answered "
+                + response.statusCode()
+                + ": are these a processor's admin pages?");
       }
       return response.body();
     } catch (ConnectException e) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
@@ -273,6 +274,47 @@ final class CommandLineTest {
   }
 
   @Test
+  void numbersThatMakeNoSenseAreRefused() {
+    for (String[] line :
+        new String[][] {
+          {"replay", "--workload", "control", "--workers", "0"},
+          {"replay", "--workload", "control", "--requests", "0"},
+          {"replay", "--workload", "control", "--trials", "-1"},
+          {"replay", "--workload", "control", "--kv-cache-tokens", "100"},
+          {"replay", "--workload", "control", "--kv-cache-tokens", "-5"},
+          {"demo", "--once", "--requests", "-5"},
+          {"demo", "--once", "--workers", "0"},
+          {"demo", "--once", "--rate", "0"},
+          {"explain", "--last", "0"},
+          {"explain", "--last", "-3"}
+        }) {
+      Outcome outcome = execute(line);
+      assertThat(outcome.exit()).as(String.join(" ", line)).isEqualTo(2);
+      assertThat(outcome.err()).as(String.join(" ", line)).contains(line[line.length - 2]);
+    }
+  }
+
+  @Test
+  void aTraceThatCantBeReadIsNamed(@TempDir Path folder) throws IOException {
+    Path missing = folder.resolve("none.jsonl");
+    assertThat(execute("replay", "--trace", missing.toString()).err())
+        .contains("no such file: " + missing);
+    for (String[] file :
+        new String[][] {
+          {"a.jsonl", "{bad"},
+          {"b.jsonl", "{\"timestamp\": 1}"},
+          {"c.csv", "TIMESTAMP,ContextTokens,GeneratedTokens\nyesterday,1,2\n"},
+          {"d.csv", "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.97,x,2\n"},
+          {"e.csv", "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.97\n"}
+        }) {
+      Path trace = Files.writeString(folder.resolve(file[0]), file[1]);
+      assertThat(execute("replay", "--trace", trace.toString()).err())
+          .contains(trace + ": request 1 is not one of this format")
+          .doesNotContain("Exception");
+    }
+  }
+
+  @Test
   void decisionIsReadable() {
     String record =
         """
@@ -281,7 +323,8 @@ final class CommandLineTest {
          "candidates":[
           {"worker":"w0","rank":1,"inFlight":2,"cachedTokens":15680,
            "cacheKnowledge":"EXACT","queueSeconds":0.0,
-           "workSeconds":0.022,"frontEndSeconds":0.03,"stepSeconds":0.004,"predictedSeconds":0.0568},
+           "workSeconds":0.022,"frontEndSeconds":0.03,"stepSeconds":0.004,"predictedSeconds":0.0568,
+           "medianSeconds":0.0517},
           {"worker":"w2","rank":2,"inFlight":6,"cachedTokens":0,
            "cacheKnowledge":"APPROXIMATE","queueSeconds":1.5,
            "workSeconds":0.244,"predictedSeconds":1.779}],
@@ -301,7 +344,7 @@ final class CommandLineTest {
             "chosen by PredictedTTFT among 3",
             "first token after 63.3 ms (predicted 51.7 ms)",
             "15680 of them cached")
-        .containsPattern("->  w0 +56.8 ms +15680  exact ")
+        .containsPattern("->  w0 +51.7 ms +15680  exact .* 34.0 ms +56.8 ms")
         .containsPattern(" 2  w2 +1.78 s +0  approximate ");
     String list =
         String.join("\n", DecisionView.list(JsonMapper.shared().readTree("[" + record + "]")));

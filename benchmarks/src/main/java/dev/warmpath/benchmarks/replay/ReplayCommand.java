@@ -3,6 +3,7 @@ package dev.warmpath.benchmarks.replay;
 import dev.warmpath.simulator.engine.EngineProfile;
 import dev.warmpath.simulator.engine.EngineProfiles;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -110,7 +111,27 @@ public final class ReplayCommand implements Callable<Integer> {
   private @Nullable Path out;
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() {
+    try {
+      return compare();
+    } catch (IOException e) {
+      // A file that can't be read or written; its name is in the message.
+      err().println("warmpath: " + e.getMessage());
+      return 2;
+    }
+  }
+
+  private PrintWriter err() {
+    if (spec == null) {
+      throw new IllegalStateException("not run by the command line");
+    }
+    return spec.commandLine().getErr();
+  }
+
+  private int compare() throws IOException {
+    if (workers < 1 || requests < 1 || trials < 1) {
+      throw usage("--workers, --requests and --trials must be at least 1");
+    }
     Map<String, Replay.AlgorithmFactory> known = Suite.algorithms();
     List<String> chosen =
         algorithms.contains("all") || "all".equals(suite)
@@ -198,6 +219,12 @@ public final class ReplayCommand implements Callable<Integer> {
   private EngineProfile engine() {
     try {
       EngineProfile named = EngineProfiles.named(profile).withNoise(noise);
+      int blockTokens = named.cache().blockTokens();
+      if (kvCacheTokens != 0 && kvCacheTokens < blockTokens) {
+        throw usage(
+            "--kv-cache-tokens %d is less than one block of %d tokens"
+                .formatted(kvCacheTokens, blockTokens));
+      }
       return kvCacheTokens == 0
           ? named
           : named.withCache(named.cache().withCapacityTokens(kvCacheTokens));

@@ -34,14 +34,15 @@ final class Report {
     StringBuilder text = new StringBuilder();
     Formatter out = new Formatter(text, Locale.ROOT);
     out.format(
-        "| workload | mode | algorithm | TTFT p50 s | p90 | p99 | mean | e2e p50 s | ITL p99 ms | cached | load CoV | goodput/min | SLO | failed | pred. error | q90 cov. |%n"
-            + "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: | ---: |%n");
+        "| workload | mode | algorithm | seed | TTFT p50 s | p90 | p99 | mean | e2e p50 s | ITL p99 ms | cached | load CoV | goodput/min | SLO | failed | pred. error | q90 cov. |%n"
+            + "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: | ---: |%n");
     for (Result r : results) {
       out.format(
-          "| %s | %s | %s | %.3f | %.3f | %.3f | %.3f | %.2f | %.0f | %.3f | %.2f | %.1f | %s | %d | %s | %s |%n",
+          "| %s | %s | %s | %d | %.3f | %.3f | %.3f | %.3f | %.2f | %.0f | %.3f | %.2f | %.1f | %s | %d | %s | %s |%n",
           r.workload(),
           r.mode().equals("closed") ? "closed " + r.concurrency() : r.mode(),
           r.algorithm(),
+          r.seed(),
           r.ttftP50(),
           r.ttftP90(),
           r.ttftP99(),

@@ -6,11 +6,13 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -42,6 +44,9 @@ final class TraceWorkload implements Workload {
    * @param stretch arrival times are multiplied by it; above 1 thins the load
    */
   static TraceWorkload read(Path file, int limit, double stretch) throws IOException {
+    if (!Files.isRegularFile(file)) {
+      throw new IOException("no such file: " + file);
+    }
     List<Row> rows = new ArrayList<>();
     try (BufferedReader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
       if (file.toString().toLowerCase(Locale.ROOT).endsWith(".csv")) {
@@ -49,6 +54,11 @@ final class TraceWorkload implements Workload {
       } else {
         readJsonLines(reader, limit, rows);
       }
+    } catch (JacksonException | IllegalArgumentException | DateTimeException e) {
+      throw new IOException(
+          "%s: request %d is not one of this format (docs/benchmarks.md)"
+              .formatted(file, rows.size() + 1),
+          e);
     } catch (CharacterCodingException e) {
       throw new IOException(file + ": not UTF-8 text", e);
     }
@@ -68,11 +78,11 @@ final class TraceWorkload implements Workload {
         continue;
       }
       JsonNode node = mapper.readTree(line);
-      int input = Math.max(1, node.get("input_length").asInt());
-      int output = Math.max(1, node.get("output_length").asInt());
+      int input = Math.max(1, node.required("input_length").asInt());
+      int output = Math.max(1, node.required("output_length").asInt());
       Prompt prompt = Prompt.empty();
       int left = input;
-      for (JsonNode hash : node.get("hash_ids")) {
+      for (JsonNode hash : node.required("hash_ids")) {
         if (left <= 0) {
           break;
         }
@@ -86,7 +96,7 @@ final class TraceWorkload implements Workload {
       }
       rows.add(
           new Row(
-              node.get("timestamp").asLong(),
+              node.required("timestamp").asLong(),
               new ReplayRequest(id, id, 0, prompt, output, (1L << 51) + id)));
     }
   }
@@ -101,6 +111,9 @@ final class TraceWorkload implements Workload {
         continue;
       }
       String[] fields = line.strip().split(",", -1);
+      if (fields.length < 3) {
+        throw new IllegalArgumentException(line);
+      }
       LocalDateTime at = LocalDateTime.parse(fields[0].replace(' ', 'T'));
       if (first == null) {
         first = at;

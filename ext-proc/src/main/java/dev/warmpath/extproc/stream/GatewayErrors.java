@@ -24,7 +24,7 @@ final class GatewayErrors {
     return error(
         head,
         413,
-        "body_too_large",
+        "request_too_large",
         "The request body is larger than the limit of " + maxBytes + " bytes.",
         0,
         false);
