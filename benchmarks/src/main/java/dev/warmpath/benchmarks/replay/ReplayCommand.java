@@ -3,7 +3,6 @@ package dev.warmpath.benchmarks.replay;
 import dev.warmpath.simulator.engine.EngineProfile;
 import dev.warmpath.simulator.engine.EngineProfiles;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -116,16 +116,16 @@ public final class ReplayCommand implements Callable<Integer> {
       return compare();
     } catch (IOException e) {
       // A file that can't be read or written; its name is in the message.
-      err().println("warmpath: " + e.getMessage());
+      commandLine().getErr().println("warmpath: " + e.getMessage());
       return 2;
     }
   }
 
-  private PrintWriter err() {
+  private CommandLine commandLine() {
     if (spec == null) {
       throw new IllegalStateException("not run by the command line");
     }
-    return spec.commandLine().getErr();
+    return spec.commandLine();
   }
 
   private int compare() throws IOException {
@@ -219,29 +219,27 @@ public final class ReplayCommand implements Callable<Integer> {
   private EngineProfile engine() {
     try {
       EngineProfile named = EngineProfiles.named(profile).withNoise(noise);
+      if (kvCacheTokens == 0) {
+        return named;
+      }
       int blockTokens = named.cache().blockTokens();
-      if (kvCacheTokens != 0 && kvCacheTokens < blockTokens) {
+      if (kvCacheTokens < blockTokens) {
         throw usage(
             "--kv-cache-tokens %d is less than one block of %d tokens"
                 .formatted(kvCacheTokens, blockTokens));
       }
-      return kvCacheTokens == 0
-          ? named
-          : named.withCache(named.cache().withCapacityTokens(kvCacheTokens));
+      return named.withCache(named.cache().withCapacityTokens(kvCacheTokens));
     } catch (IllegalArgumentException e) {
       throw usage(String.valueOf(e.getMessage()));
     }
   }
 
   private List<String> arguments() {
-    return spec == null ? List.of() : spec.commandLine().getParseResult().originalArgs();
+    return commandLine().getParseResult().originalArgs();
   }
 
   private ParameterException usage(String message) {
-    if (spec == null) {
-      throw new IllegalStateException(message);
-    }
-    return new ParameterException(spec.commandLine(), message);
+    return new ParameterException(commandLine(), message);
   }
 
   /** Says on the error stream that a long run is over. */

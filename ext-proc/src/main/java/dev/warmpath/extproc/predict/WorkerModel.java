@@ -444,9 +444,18 @@ public final class WorkerModel {
   }
 
   private double producedTokens(Lease lease, double prefillClock, long nowNanos) {
-    double all = (nowNanos - lease.firstTokenNanos()) * NANO;
-    double beside = Math.clamp(prefillClock - lease.prefillSeconds(), 0, all);
+    double all = producingSeconds(lease, nowNanos);
+    double beside = besideSeconds(lease, prefillClock, all);
     return kind.decode().tokens(beside, all - beside);
+  }
+
+  private static double producingSeconds(Lease lease, long nowNanos) {
+    return Math.max(0, (nowNanos - lease.firstTokenNanos()) * NANO);
+  }
+
+  /** How much of the time in which it produced tokens prompts were computed. */
+  private static double besideSeconds(Lease lease, double prefillClock, double producingSeconds) {
+    return Math.clamp(prefillClock - lease.prefillSeconds(), 0, producingSeconds);
   }
 
   /** Seconds that this worker has computed prompts, as far as is known. */
@@ -616,8 +625,8 @@ public final class WorkerModel {
     if (tokens == null || tokens <= 0) {
       return;
     }
-    double all = Math.max(0, (atNanos - lease.firstTokenNanos()) * NANO);
-    double beside = Math.clamp(prefillClock(atNanos) - lease.prefillSeconds(), 0, all);
+    double all = producingSeconds(lease, atNanos);
+    double beside = besideSeconds(lease, prefillClock(atNanos), all);
     kind.decode().learn(beside, all - beside, tokens);
   }
 }

@@ -114,7 +114,7 @@ final class TrackedRequest implements InFlightRequest {
             forecast.baseWorkSeconds,
             streaming,
             now,
-            forecast.entersNanos + waitNanos - forecast.waitNanos);
+            first ? forecast.entersNanos : forecast.entersNanos - forecast.waitNanos);
     ServedPool pool = route.target().pool();
     worker.placed(
         router.rate(model), pool == null ? 1 : pool.workers().size(), forecast.baseWorkSeconds);
