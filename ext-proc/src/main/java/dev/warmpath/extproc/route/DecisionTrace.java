@@ -43,6 +43,11 @@ final class DecisionTrace {
     configVersion = version;
   }
 
+  /** What its path asks for, known before its body is read. */
+  void operation(String path) {
+    operation = path;
+  }
+
   void tenant(String name) {
     tenant = name;
   }

@@ -26,6 +26,14 @@ public interface RequestRouter {
   Decision route(RequestHead head, byte[] body);
 
   /**
+   * Told of a request that ends without a decision of this router: what holds the body refused it,
+   * or the client left before it was complete.
+   *
+   * @param error what the client was told; null where it has left
+   */
+  default void undecided(RequestHead head, @Nullable ApiError error) {}
+
+  /**
    * The request in flight with that id, or null once it has ended and its record is the only trace.
    */
   @Nullable InFlightRequest inFlight(String decisionId);

@@ -112,7 +112,7 @@ public final class RoutingPipeline implements RequestRouter {
       ApiError refused = Refusals.refused(operation.dialect(), who);
       return refused == null ? null : reject(head, refused);
     }
-    if (head.path().equals(MODELS) || head.path().startsWith(MODELS + "/")) {
+    if (isModels(head.path())) {
       return models(head);
     }
     return reject(head, Refusals.unknownPath(dialect(head)));
@@ -228,6 +228,7 @@ public final class RoutingPipeline implements RequestRouter {
     if (operation == null) {
       return new Decision.Rejected(Refusals.unknownPath(dialect(head)));
     }
+    trace.operation(operation.path());
     Dialect dialect = operation.dialect();
     Identification who = snapshot.tenants().identify(head.headers(), head.identity());
     ApiError refused = Refusals.refused(dialect, who);
@@ -476,11 +477,37 @@ public final class RoutingPipeline implements RequestRouter {
   }
 
   private Decision reject(RequestHead head, ApiError error) {
+    unread(head, error);
+    return new Decision.Rejected(error);
+  }
+
+  @Override
+  public void undecided(RequestHead head, @Nullable ApiError error) {
+    unread(head, error);
+    limits.ended(head.decisionId(), 0);
+  }
+
+  /** The record of a request whose body was not read; null: its client has left. */
+  private void unread(RequestHead head, @Nullable ApiError error) {
     DecisionTrace trace = new DecisionTrace();
     trace.head(head, wallClock.instant(), router.snapshot().version());
-    trace.refused(error);
+    // Of other paths nothing is kept: they hold whatever a client wrote there.
+    Operation operation = operation(head.path());
+    if (operation != null) {
+      trace.operation(operation.path());
+    } else if (isModels(head.path())) {
+      trace.operation(MODELS);
+    }
+    if (error == null) {
+      trace.clientGone();
+    } else {
+      trace.refused(error);
+    }
     log.add(head.decisionId(), trace::record);
-    return new Decision.Rejected(error);
+  }
+
+  private static boolean isModels(String path) {
+    return path.equals(MODELS) || path.startsWith(MODELS + "/");
   }
 
   @Override

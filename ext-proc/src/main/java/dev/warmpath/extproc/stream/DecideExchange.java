@@ -24,6 +24,7 @@ import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingRequest;
 import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingResponse;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -99,11 +100,21 @@ final class DecideExchange implements Exchange {
 
   @Override
   public synchronized void onClosed() {
+    close(null);
+  }
+
+  /**
+   * @param unread what the client was told while its body was read; null where it has left
+   */
+  private void close(@Nullable ApiError unread) {
     DecideState last = state;
     state = new Finished();
     switch (last) {
       case AwaitingHeaders ignored -> {}
-      case ReadingBody reading -> reading.upload().release();
+      case ReadingBody reading -> {
+        reading.upload().release();
+        context.router().undecided(reading.head(), unread);
+      }
       case Deciding deciding -> {
         // Otherwise the decision thread finds the state changed and gives back what was reserved.
         if (deciding.clientGone() != null) {
@@ -132,10 +143,12 @@ final class DecideExchange implements Exchange {
           case Following ignored -> null;
           case Finished ignored -> null;
         };
+    ApiError internal = null;
     if (head != null) {
-      answers.send(ImmediateReplies.error(head, GatewayErrors.internal(head)));
+      internal = GatewayErrors.internal(head);
+      answers.send(ImmediateReplies.error(head, internal));
     }
-    onClosed();
+    close(internal);
     answers.complete();
   }
 
@@ -214,6 +227,7 @@ final class DecideExchange implements Exchange {
   }
 
   private void refuse(RequestHead head, Upload upload, ApiError error) {
+    context.router().undecided(head, error);
     settleAtHeaders(head, BodyMode.NONE, upload, new Decision.Rejected(error));
   }
 
@@ -232,7 +246,9 @@ final class DecideExchange implements Exchange {
     }
     if (!context.pool().tryExecute(() -> decideNow(question))) {
       context.metrics().overloaded();
-      settle(question, new Decision.Rejected(GatewayErrors.overloaded(question.head())));
+      ApiError overloaded = GatewayErrors.overloaded(question.head());
+      context.router().undecided(question.head(), overloaded);
+      settle(question, new Decision.Rejected(overloaded));
     }
   }
 
@@ -249,6 +265,7 @@ final class DecideExchange implements Exchange {
     synchronized (this) {
       if (!(state instanceof Deciding)) {
         question.upload().release();
+        context.router().undecided(question.head(), null);
         return;
       }
       body = question.upload().body();
@@ -354,7 +371,9 @@ final class DecideExchange implements Exchange {
   }
 
   private Decision failed(RequestHead head, Throwable cause) {
-    return new Decision.Rejected(internalError(head, cause));
+    ApiError internal = internalError(head, cause);
+    context.router().undecided(head, internal);
+    return new Decision.Rejected(internal);
   }
 
   private ApiError internalError(RequestHead head, Throwable cause) {

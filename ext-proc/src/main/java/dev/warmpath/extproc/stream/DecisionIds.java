@@ -1,6 +1,7 @@
 package dev.warmpath.extproc.stream;
 
 import java.security.SecureRandom;
+import java.util.Arrays;
 import java.util.function.Supplier;
 
 /**
@@ -19,6 +20,19 @@ public final class DecisionIds implements Supplier<String> {
 
   public DecisionIds(SecureRandom random) {
     this.random = random;
+  }
+
+  /** Whether that could be one: a text of another form never was. */
+  public static boolean isId(String text) {
+    if (text.length() != ID_LENGTH) {
+      return false;
+    }
+    for (int i = 0; i < ID_LENGTH; i++) {
+      if (Arrays.binarySearch(ALPHABET, text.charAt(i)) < 0) {
+        return false;
+      }
+    }
+    return true;
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.warmpath.extproc.route;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.warmpath.crds.v1alpha1.PoolSpec;
 import dev.warmpath.extproc.inflight.InFlightRequest.Outcome;
@@ -117,6 +118,34 @@ class RoutingPipelineTest {
             .returns(true, ApiError::shouldRetry)
             .returns(1, ApiError::retryAfterSeconds)
             .returns(dialect, ApiError::dialect));
+  }
+
+  @Test
+  void whatWasRefusedUnreadIsRecordedWithWhatItAskedFor() {
+    router.apply(Configurations.pool(1, PoolSpec.Algorithm.PredictedTTFT, 64), "v1");
+
+    headOnly(head("a", "GET", "/v1/messages/count_tokens", Map.of()));
+    headOnly(head("b", "POST", "/v1/models/x", Map.of()));
+    headOnly(head("c", "POST", "/v1/secret-of-a-client", Map.of()));
+    chat("d", "{");
+    ApiError error = new ApiError(Dialect.OPENAI, 413, "request_too_large", "No.", null, 0, false);
+    pipeline.undecided(head("e", "POST", "/v1/embeddings", Map.of()), error);
+    pipeline.undecided(head("f", "POST", "/v1/messages", Map.of()), null);
+
+    assertThat(log.last(9).reversed())
+        .extracting(
+            DecisionRecord::id,
+            DecisionRecord::operation,
+            record -> record.refusal() == null ? null : record.refusal().code(),
+            DecisionRecord::outcome,
+            DecisionRecord::model)
+        .containsExactly(
+            tuple("a", "/v1/messages/count_tokens", "method_not_allowed", null, ""),
+            tuple("b", "/v1/models", "method_not_allowed", null, ""),
+            tuple("c", "", "unknown_path", null, ""),
+            tuple("d", "/v1/chat/completions", "invalid_json", null, ""),
+            tuple("e", "/v1/embeddings", "request_too_large", null, ""),
+            tuple("f", "/v1/messages", null, Outcome.CLIENT_GONE, ""));
   }
 
   @Test

@@ -255,6 +255,7 @@ class DecideStreamTest {
         .contains("overloaded_error")
         .doesNotContain("secret");
     assertThat(harness.budget.usedBytes()).isZero();
+    assertThat(harness.router.undecided).containsExactly("gateway_internal");
   }
 
   @Test
@@ -396,6 +397,7 @@ class DecideStreamTest {
     stream.awaitCompleted();
 
     assertThat(immediate(answer).getStatus().getCodeValue()).isEqualTo(413);
+    assertThat(harness.router.undecided).containsExactly("request_too_large");
     assertThat(harness.budget.usedBytes()).isZero();
   }
 
@@ -413,8 +415,10 @@ class DecideStreamTest {
     assertThat(immediate(answer).getStatus().getCodeValue()).isEqualTo(503);
     assertThat(immediate(answer).getDetails()).isEqualTo("wp_buffer_full");
     assertThat(setHeaders(answer)).containsEntry("retry-after", "1");
+    assertThat(harness.router.undecided).containsExactly("buffer_full");
     holder.cancel();
     await().untilAsserted(() -> assertThat(harness.budget.usedBytes()).isZero());
+    assertThat(harness.router.undecided).containsExactly("buffer_full", "left");
     Stream next = harness.decide();
     next.send(post(BodySendMode.BUFFERED, "content-length", fourMegabytes));
     assertThat(next.next().hasRequestHeaders()).isTrue();
@@ -530,6 +534,7 @@ class DecideStreamTest {
     ProcessingResponse answer = tooMany.next();
 
     assertThat(immediate(answer).getDetails()).isEqualTo("wp_gateway_overloaded");
+    assertThat(harness.router.undecided).containsExactly("gateway_overloaded");
     go.countDown();
     for (Stream stream : streams) {
       assertThat(stream.next().hasRequestBody()).isTrue();

@@ -1,6 +1,7 @@
 package dev.warmpath.extproc.stream;
 
 import dev.warmpath.extproc.inflight.InFlightRequest;
+import dev.warmpath.extproc.route.ApiError;
 import dev.warmpath.extproc.route.BodyEdit;
 import dev.warmpath.extproc.route.Decision;
 import dev.warmpath.extproc.route.RequestHead;
@@ -19,6 +20,10 @@ final class TestRouter implements RequestRouter {
 
   final Map<String, RecordedRequest> requests = new ConcurrentHashMap<>();
   final ConcurrentLinkedQueue<RequestHead> heads = new ConcurrentLinkedQueue<>();
+
+  /** What ended without a decision: the code of the error, or {@code left}. */
+  final ConcurrentLinkedQueue<String> undecided = new ConcurrentLinkedQueue<>();
+
   volatile Function<RequestHead, @Nullable Decision> onHead = head -> null;
   volatile BiFunction<RequestHead, byte[], Decision> onBody = (head, body) -> routed(head);
   volatile byte @Nullable [] lastBody;
@@ -33,6 +38,11 @@ final class TestRouter implements RequestRouter {
   public Decision route(RequestHead head, byte[] body) {
     lastBody = body;
     return onBody.apply(head, body);
+  }
+
+  @Override
+  public void undecided(RequestHead head, @Nullable ApiError error) {
+    undecided.add(error == null ? "left" : error.code());
   }
 
   @Override
