@@ -94,19 +94,14 @@ final class PolicyTestCommand implements Callable<Integer> {
       ReviewedRequest reviewed =
           review.review(Inputs.request(request, path, tenant), Inputs.state(state));
       reviewed.lines().forEach(out::println);
-      int failures = 0;
+      boolean passed = true;
       for (Expectation expectation : expected) {
-        String mismatch = expectation.mismatch(reviewed);
-        if (mismatch != null) {
-          failures++;
-          out.println("FAILED    " + mismatch);
-        }
-      }
-      if (!expected.isEmpty() && failures == 0) {
-        out.println("passed    " + String.join(", ", expectations));
+        Expectation.Result result = expectation.of(reviewed);
+        out.println(result.line());
+        passed &= result.holds();
       }
       out.flush();
-      return failures == 0 ? 0 : 1;
+      return passed ? 0 : 1;
     } catch (IllegalArgumentException e) {
       throw new CommandException(2, String.valueOf(e.getMessage()));
     }

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 /** The four recipes of the documentation, as a user's CI would check them. */
@@ -78,6 +80,71 @@ class PolicyCommandTest {
 
     assertThat(exit).isEqualTo(1);
     assertThat(out.toString()).contains("FAILED    expected backend=qwen-cloud, got qwen-local");
+  }
+
+  @Test
+  void everyExpectationIsShownWithWhatWasGot() throws IOException {
+    int exit =
+        test(
+            "burst-to-cloud",
+            null,
+            PLAIN,
+            "busy",
+            "backend=qwen-cloud",
+            "never=qwen-local",
+            "never=qwen-cloud",
+            "status=503",
+            "status=200",
+            "queued=true",
+            "policy=default");
+
+    assertThat(exit).isEqualTo(1);
+    assertThat(out.toString())
+        .endsWith(
+            """
+            passed    backend=qwen-cloud
+            passed    never=qwen-local, got qwen-cloud of qwen-cloud
+            FAILED    expected never=qwen-cloud, got qwen-cloud of qwen-cloud
+            FAILED    expected status=503, got 200
+            passed    status=200
+            FAILED    expected queued=true, got false
+            FAILED    expected policy=default, got burst-to-cloud
+            """);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "status=abc",
+        "status=99",
+        "status=2000",
+        "status=queued",
+        "status=20x",
+        "queued=yes",
+        "nonsense",
+        "backend=",
+        "=x",
+        "colour=red"
+      })
+  void anExpectationThatNothingCouldMeetIsAWrongOption(String expectation) throws IOException {
+    assertThat(test("burst-to-cloud", null, PLAIN, null, expectation)).isEqualTo(2);
+    assertThat(out.toString()).contains("'" + expectation + "' is no expectation", "Usage:");
+  }
+
+  @Test
+  void anExpectationOfAPolicyThatIsNotThereNamesThoseThatAre() throws IOException {
+    assertThat(test("burst-to-cloud", null, PLAIN, null, "policy=burst")).isEqualTo(2);
+    assertThat(out.toString()).contains("no policy 'burst'", "burst-to-cloud, and default");
+  }
+
+  @Test
+  void aTenantThatIsNotThereIsToldThoseThatAre() throws IOException {
+    assertThat(test("batch-on-idle", "ghost", PLAIN, null)).isEqualTo(2);
+    assertThat(out.toString())
+        .contains("no tenant 'ghost'; there are: default/interactive, default/nightly");
+    out.getBuffer().setLength(0);
+    assertThat(test("burst-to-cloud", "ghost", PLAIN, null)).isEqualTo(2);
+    assertThat(out.toString()).contains("no tenant 'ghost'; the configuration has none");
   }
 
   @Test

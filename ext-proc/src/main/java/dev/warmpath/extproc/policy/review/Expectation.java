@@ -5,7 +5,6 @@ import dev.warmpath.extproc.policy.PolicyPlan;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What a test expects of a reviewed request, written {@code subject=value}.
@@ -28,9 +27,28 @@ public record Expectation(Subject subject, String value) {
   }
 
   /**
+   * What came of an expectation.
+   *
+   * @param holds whether it is as expected
+   * @param got what is there
+   */
+  public record Result(Expectation expectation, boolean holds, String got) {
+    /** {@code passed backend=qwen-local}; a failure says what is there instead. */
+    public String line() {
+      return holds
+          ? "passed    " + expectation + gotMore()
+          : "FAILED    expected " + expectation + ", got " + got;
+    }
+
+    private String gotMore() {
+      return got.equals(expectation.value()) ? "" : ", got " + got;
+    }
+  }
+
+  /**
    * Reads {@code backend=qwen-local}.
    *
-   * @throws IllegalArgumentException for another form
+   * @throws IllegalArgumentException for another form, and for a value that nothing ever has
    */
   public static Expectation parse(String text) {
     int equals = text.indexOf('=');
@@ -38,7 +56,7 @@ public record Expectation(Subject subject, String value) {
       if (equals > 0
           && subject.name().equalsIgnoreCase(text.substring(0, equals))
           && equals < text.length() - 1) {
-        return new Expectation(subject, text.substring(equals + 1));
+        return checked(new Expectation(subject, text.substring(equals + 1)));
       }
     }
     throw new IllegalArgumentException(
@@ -50,19 +68,47 @@ public record Expectation(Subject subject, String value) {
                 .collect(Collectors.joining(", ")));
   }
 
-  /** Null if it holds, else what is instead. */
-  public @Nullable String mismatch(ReviewedRequest reviewed) {
-    String actual =
-        switch (subject) {
-          case BACKEND -> reviewed.chosen() == null ? "none" : reviewed.chosen();
-          case NEVER -> contains(reviewed.plan(), value) ? "in the plan" : value;
-          case STATUS -> status(reviewed.plan());
-          case POLICY -> policy(reviewed.plan());
-          case QUEUED -> Boolean.toString(isQueued(reviewed.plan()));
-        };
-    return actual.equals(value)
-        ? null
-        : "expected " + subject.name().toLowerCase(Locale.ROOT) + "=" + value + ", got " + actual;
+  private static Expectation checked(Expectation expectation) {
+    String value = expectation.value();
+    switch (expectation.subject()) {
+      case STATUS -> {
+        if (!value.matches("[1-5][0-9]{2}")) {
+          throw new IllegalArgumentException(
+              "'"
+                  + expectation
+                  + "' is no expectation: a status is a number such as 200 or 503 (that a request"
+                  + " waits is queued=true)");
+        }
+      }
+      case QUEUED -> {
+        if (!value.equals("true") && !value.equals("false")) {
+          throw new IllegalArgumentException(
+              "'" + expectation + "' is no expectation: write queued=true or queued=false");
+        }
+      }
+      case BACKEND, NEVER, POLICY -> {}
+    }
+    return expectation;
+  }
+
+  /** Whether it holds for that request, and what is there. */
+  public Result of(ReviewedRequest reviewed) {
+    return switch (subject) {
+      case BACKEND -> same(reviewed.chosen() == null ? "none" : reviewed.chosen());
+      case NEVER -> new Result(this, !contains(reviewed.plan(), value), reviewed.outcome());
+      case STATUS -> same(status(reviewed.plan()));
+      case POLICY -> same(policy(reviewed.plan()));
+      case QUEUED -> same(Boolean.toString(isQueued(reviewed.plan())));
+    };
+  }
+
+  private Result same(String got) {
+    return new Result(this, got.equals(value), got);
+  }
+
+  @Override
+  public String toString() {
+    return subject.name().toLowerCase(Locale.ROOT) + "=" + value;
   }
 
   private static boolean contains(PolicyPlan plan, String backend) {

@@ -15,6 +15,7 @@ import dev.warmpath.extproc.request.RequestParser;
 import dev.warmpath.extproc.tenant.Tenant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -32,6 +33,7 @@ public final class PolicyReview {
   private final List<Tenant> tenants;
   private final Classifiers classifiers;
   private final SortedSet<String> backends;
+  private final SortedSet<String> policyNames;
 
   public PolicyReview(
       RoutingConfiguration configuration, Classifiers classifiers, InstantSource wallClock) {
@@ -42,10 +44,15 @@ public final class PolicyReview {
         configuration.backends().stream()
             .map(backend -> backend.id().name())
             .collect(Collectors.toCollection(TreeSet::new));
+    this.policyNames =
+        configuration.policies().stream()
+            .map(policy -> policy.id().name())
+            .collect(Collectors.toCollection(TreeSet::new));
   }
 
   /**
-   * Refuses an expectation about a backend that is not there, which could only hold by mistake.
+   * Refuses an expectation about a backend or policy that is not there, which could hold or fail
+   * only by mistake.
    *
    * @throws IllegalArgumentException naming those that are there
    */
@@ -58,7 +65,14 @@ public final class PolicyReview {
     if (named && !none && !backends.contains(expectation.value())) {
       throw new IllegalArgumentException(
           "there is no backend '%s' to expect anything of; there are: %s"
-              .formatted(expectation.value(), String.join(", ", backends)));
+              .formatted(expectation.value(), names(backends)));
+    }
+    if (expectation.subject() == Expectation.Subject.POLICY
+        && !expectation.value().equals("default")
+        && !policyNames.contains(expectation.value())) {
+      throw new IllegalArgumentException(
+          "there is no policy '%s' to expect anything of; there are: %s, and default"
+              .formatted(expectation.value(), names(policyNames)));
     }
   }
 
@@ -123,6 +137,16 @@ public final class PolicyReview {
     if (name.equals(Tenant.ANONYMOUS.name())) {
       return Tenant.ANONYMOUS;
     }
-    throw new IllegalArgumentException("no tenant '" + name + "'; there are " + known);
+    throw new IllegalArgumentException(
+        "no tenant '"
+            + name
+            + "'; "
+            + (known.isEmpty()
+                ? "the configuration has none: leave the tenant out"
+                : "there are: " + String.join(", ", known)));
+  }
+
+  private static String names(Collection<String> names) {
+    return names.isEmpty() ? "none" : String.join(", ", names);
   }
 }
