@@ -15,17 +15,7 @@ final class DecisionView {
     List<String> out = new ArrayList<>();
     out.add(
         "decision %s  %s  %s".formatted(text(record, "id"), text(record, "at"), outcome(record)));
-    out.add(
-        "request  %s for model %s%s, %s prompt tokens%s"
-            .formatted(
-                text(record, "operation").toLowerCase(Locale.ROOT).replace('_', ' '),
-                text(record, "model"),
-                record.path("upstreamModel").isString()
-                        && !text(record, "upstreamModel").equals(text(record, "model"))
-                    ? " (" + text(record, "upstreamModel") + ")"
-                    : "",
-                text(record, "promptTokens"),
-                text(record, "tenant").isEmpty() ? "" : ", tenant " + text(record, "tenant")));
+    out.add("request  " + (isRead(record) ? request(record) : unread(record)));
     JsonNode refusal = record.path("refusal");
     if (refusal.isObject()) {
       out.add(
@@ -46,6 +36,38 @@ final class DecisionView {
     addPolicy(record.path("policy"), out);
     addResult(record, out);
     return out;
+  }
+
+  /** Whether its model and prompt were known when it ended. */
+  private static boolean isRead(JsonNode record) {
+    return !text(record, "model").isEmpty();
+  }
+
+  private static String request(JsonNode record) {
+    return "%s for model %s%s, %s prompt tokens%s"
+        .formatted(
+            text(record, "operation"),
+            text(record, "model"),
+            record.path("upstreamModel").isString()
+                    && !text(record, "upstreamModel").equals(text(record, "model"))
+                ? " (" + text(record, "upstreamModel") + ")"
+                : "",
+            text(record, "promptTokens"),
+            tenant(record));
+  }
+
+  /** What there is to say of a request that ended before anything of its body was known. */
+  private static String unread(JsonNode record) {
+    String operation = text(record, "operation");
+    String what =
+        record.path("refusal").isObject()
+            ? "refused before its model and prompt were known"
+            : "ended before its body was complete: the client left, or sent more than the limit";
+    return (operation.isEmpty() ? "" : operation + ", ") + what + tenant(record);
+  }
+
+  private static String tenant(JsonNode record) {
+    return text(record, "tenant").isEmpty() ? "" : ", tenant " + text(record, "tenant");
   }
 
   private static void addCandidates(JsonNode record, List<String> out) {
@@ -175,8 +197,8 @@ final class DecisionView {
       table.row(
           at.length() >= 23 ? at.substring(11, 23) : at,
           text(record, "id"),
-          text(record, "model"),
-          text(record, "promptTokens"),
+          isRead(record) ? text(record, "model") : "(not read)",
+          isRead(record) ? text(record, "promptTokens") : "",
           usage.path("cachedTokens").isNumber() ? text(usage, "cachedTokens") : "",
           attempts.isEmpty() ? "" : text(attempts.get(attempts.size() - 1), "worker"),
           seconds(record.path("predictedTtftSeconds")),

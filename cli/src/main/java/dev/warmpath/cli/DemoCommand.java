@@ -250,7 +250,7 @@ final class DemoCommand implements Callable<Integer> {
                 null),
             terminal);
     owner.accept(gateway);
-    owner.accept(Instances.announce(gateway.adminPages()));
+    owner.accept(Instances.ofUser().announce(gateway.adminPages()));
     return gateway;
   }
 
@@ -314,8 +314,7 @@ final class DemoCommand implements Callable<Integer> {
     while (System.nanoTime() < deadline) {
       load.send(DemoWorkload.body("Are you there?", "Say yes.", 2));
       JsonNode last =
-          JsonMapper.shared()
-              .readTree(ExplainCommand.get(gateway.adminPages(), "/decisions?last=1"));
+          JsonMapper.shared().readTree(AdminPages.get(gateway.adminPages(), "/decisions?last=1"));
       if (last.path(0)
           .path("algorithm")
           .asString("")
@@ -448,7 +447,7 @@ final class DemoCommand implements Callable<Integer> {
   private void explain(Standalone gateway) throws Exception {
     JsonNode records =
         JsonMapper.shared()
-            .readTree(ExplainCommand.get(gateway.adminPages(), "/decisions?last=" + requests));
+            .readTree(AdminPages.get(gateway.adminPages(), "/decisions?last=" + requests));
     JsonNode best = null;
     for (JsonNode record : records) {
       boolean complete =

@@ -1,15 +1,12 @@
 package dev.warmpath.cli;
 
 import dev.warmpath.cli.input.CommandException;
-import java.io.IOException;
-import java.net.ConnectException;
+import dev.warmpath.extproc.stream.DecisionIds;
 import java.net.URI;
 import java.net.URLEncoder;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -28,11 +25,15 @@ import tools.jackson.databind.json.JsonMapper;
     },
     footerHeading = "%nExamples:%n",
     footer = {
-      "  warmpath explain 01jd3k5v9q",
+      "  warmpath explain 4w9c6qk2m0x7rj5t8ynhz3dfpa",
       "  warmpath explain --last 20",
       "  warmpath explain --last 1 --json"
     })
 final class ExplainCommand implements Callable<Integer> {
+  private static final URI DEFAULT_PAGES = URI.create("http://127.0.0.1:9901");
+
+  private final Instances instances;
+
   @Parameters(arity = "0..1", paramLabel = "ID", description = "Id of a decision.")
   private @Nullable String id;
 
@@ -47,26 +48,41 @@ final class ExplainCommand implements Callable<Integer> {
       paramLabel = "URL|HOST:PORT",
       converter = PagesConverter.class,
       description =
-          "The processor's pages (default: WARMPATH_ADMIN, else the gateway that was started last on this machine, else http://127.0.0.1:9901).")
+          "The processor's pages (default: WARMPATH_ADMIN, else the gateways running on this machine, the one started last first, else http://127.0.0.1:9901).")
   private @Nullable URI admin;
 
   @Option(names = "--json", description = "Print what the processor answers.")
   private boolean json;
+
+  ExplainCommand() {
+    this(Instances.ofUser());
+  }
+
+  ExplainCommand(Instances instances) {
+    this.instances = instances;
+  }
 
   @Override
   public Integer call() throws Exception {
     if ((id == null) == (last == null)) {
       throw new CommandException(2, "which decision? warmpath explain ID, or --last N");
     }
+    if (id != null && !DecisionIds.isId(id)) {
+      throw new CommandException(
+          2,
+          "'"
+              + id
+              + "' is no id of a decision: those are the 26 letters and digits of the response"
+              + " header x-warmpath-decision (warmpath explain --last 20 lists them)");
+    }
     if (last != null && last < 1) {
       throw new CommandException(2, "--last takes 1 or more, not " + last);
     }
-    URI pages = pages();
     String path =
         id == null
             ? "/decisions?last=" + last
             : "/decisions/" + URLEncoder.encode(id, StandardCharsets.UTF_8);
-    String body = get(pages, path);
+    String body = AdminPages.get(pages(), path);
     Terminal terminal = Terminal.standard();
     if (json) {
       terminal.line(body);
@@ -83,44 +99,19 @@ final class ExplainCommand implements Callable<Integer> {
     return 0;
   }
 
-  private URI pages() {
+  /** Where to ask, in that order: one place where somebody named it. */
+  private List<URI> pages() {
     if (admin != null) {
-      return admin;
+      return List.of(admin);
     }
     String environment = System.getenv("WARMPATH_ADMIN");
     if (environment != null && !environment.isEmpty()) {
-      return PagesConverter.ofEnvironment("WARMPATH_ADMIN", environment);
+      return List.of(PagesConverter.ofEnvironment("WARMPATH_ADMIN", environment));
     }
-    URI latest = Instances.latest();
-    return latest != null ? latest : URI.create("http://127.0.0.1:9901");
-  }
-
-  static String get(URI pages, String path) throws IOException, InterruptedException {
-    String base = pages.toString().replaceFirst("/+$", "");
-    try (HttpClient client =
-        HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(3)).build()) {
-      HttpResponse<String> response =
-          client.send(
-              HttpRequest.newBuilder(URI.create(base + path))
-                  .timeout(Duration.ofSeconds(10))
-                  .build(),
-              HttpResponse.BodyHandlers.ofString());
-      if (response.statusCode() == 404 && path.startsWith("/decisions/")) {
-        throw new CommandException(
-            "that decision is not remembered at " + base + " (the newest few thousand are)");
-      }
-      if (response.statusCode() != 200) {
-        throw new CommandException(
-            base
-                + path
-                + " answered "
-                + response.statusCode()
-                + ": are these a processor's admin pages?");
-      }
-      return response.body();
-    } catch (ConnectException e) {
-      throw new CommandException(
-          "no gateway at " + base + ": start one with warmpath run, or name it with --admin URL");
+    List<URI> running = new ArrayList<>(instances.running());
+    if (!running.contains(DEFAULT_PAGES)) {
+      running.add(DEFAULT_PAGES);
     }
+    return running;
   }
 }

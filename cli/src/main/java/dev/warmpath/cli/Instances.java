@@ -4,24 +4,32 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Where running gateways of this user keep the address of their admin pages. */
+/** Where running gateways of one user keep the addresses of their admin pages. */
 final class Instances {
-  private Instances() {}
+  private final Path folder;
 
-  private static Path folder() {
-    return Path.of(System.getProperty("java.io.tmpdir"))
-        .resolve("warmpath-instances-" + System.getProperty("user.name"));
+  Instances(Path folder) {
+    this.folder = folder;
+  }
+
+  /** Those of this user on this machine. */
+  static Instances ofUser() {
+    return new Instances(
+        Path.of(System.getProperty("java.io.tmpdir"))
+            .resolve("warmpath-instances-" + System.getProperty("user.name")));
   }
 
   /** Announces the pages of this process; the result takes it back. */
-  static AutoCloseable announce(URI adminPages) {
-    Path file = folder().resolve(Long.toString(ProcessHandle.current().pid()));
+  AutoCloseable announce(URI adminPages) {
+    Path file = folder.resolve(Long.toString(ProcessHandle.current().pid()));
     try {
-      Files.createDirectories(folder());
+      Files.createDirectories(folder);
       Files.writeString(file, adminPages.toString());
     } catch (IOException e) {
       // Only a convenience: explain --admin works without it.
@@ -29,18 +37,36 @@ final class Instances {
     return () -> Files.deleteIfExists(file);
   }
 
-  /** The pages of the gateway that was started last and still runs, or null. */
-  static @Nullable URI latest() {
-    try (Stream<Path> files = Files.list(folder())) {
+  /**
+   * The pages of the gateways whose processes live, the one that was started last first. A process
+   * may live and its pages not answer: a number is given again, and a gateway may be ending.
+   */
+  List<URI> running() {
+    List<URI> pages = new ArrayList<>();
+    try (Stream<Path> files = Files.list(folder)) {
       for (Path file : files.sorted(Comparator.comparingLong(Instances::age)).toList()) {
-        long pid = Long.parseLong(file.getFileName().toString());
-        if (ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false)) {
-          return URI.create(Files.readString(file).strip());
+        URI one = read(file);
+        if (one != null) {
+          pages.add(one);
         }
-        Files.deleteIfExists(file);
       }
-    } catch (IOException | RuntimeException e) {
-      return null;
+    } catch (IOException e) {
+      // No folder: nothing has been announced.
+    }
+    return pages;
+  }
+
+  /** Null where the process is gone, whose file goes too, or the file says nothing. */
+  private static @Nullable URI read(Path file) {
+    try {
+      long pid = Long.parseLong(file.getFileName().toString());
+      if (ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false)) {
+        URI pages = URI.create(Files.readString(file).strip());
+        return pages.getHost() == null ? null : pages;
+      }
+      Files.deleteIfExists(file);
+    } catch (IOException | IllegalArgumentException e) {
+      // One file that says nothing hides no other.
     }
     return null;
   }

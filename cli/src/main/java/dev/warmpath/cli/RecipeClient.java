@@ -101,15 +101,14 @@ final class RecipeClient implements AutoCloseable {
   }
 
   /** The backend that took the request, empty for none. */
-  String backend(Answer answer) throws IOException, InterruptedException {
+  String backend(Answer answer) throws InterruptedException {
     JsonNode record =
-        JsonMapper.shared()
-            .readTree(ExplainCommand.get(adminPages, "/decisions/" + answer.decision()));
+        JsonMapper.shared().readTree(AdminPages.get(adminPages, "/decisions/" + answer.decision()));
     return record.path("candidates").path(0).path("backend").asString("");
   }
 
   /** How many of them that backend took. */
-  int taken(List<Answer> answers, String backend) throws IOException, InterruptedException {
+  int taken(List<Answer> answers, String backend) throws InterruptedException {
     int count = 0;
     for (Answer answer : answers) {
       count += backend(answer).equals(backend) ? 1 : 0;

@@ -124,7 +124,7 @@ final class RunCommand implements Callable<Integer> {
                 TrustedIdentityOption.checked(trustedIdentity)),
             terminal);
     gateway.grace(grace);
-    AutoCloseable announcement = Instances.announce(gateway.adminPages());
+    AutoCloseable announcement = Instances.ofUser().announce(gateway.adminPages());
     AtomicBoolean envoyDied = new AtomicBoolean();
     Lifetime lifetime =
         Lifetime.of(() -> {
@@ -160,6 +160,9 @@ final class RunCommand implements Callable<Integer> {
           problem.isError()
               ? terminal.red(problem.toString())
               : terminal.yellow(problem.toString()));
+    }
+    if (!report.unreadable().isEmpty()) {
+      throw new CommandException(2, String.join("; ", report.unreadable()));
     }
     if (report.resources().backends().isEmpty()) {
       throw new CommandException(

@@ -9,25 +9,28 @@ import dev.warmpath.crds.resource.Resource;
 import dev.warmpath.crds.resource.ResourceParser;
 import dev.warmpath.crds.resource.ResourceSet;
 import dev.warmpath.crds.resource.ResourceValidator;
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 @Command(
     name = "validate",
     mixinStandardHelpOptions = true,
     description = {
       "Checks configuration files: structure, values, and references between resources.",
-      "Exits with 0 if nothing is wrong, 1 if something is, 2 if it can't be read."
+      "Exits with 0 if nothing is wrong, 1 if something is, 2 if some file can't be read; the others",
+      "are checked all the same."
     },
     footerHeading = "%nExamples:%n",
     footer = {"  warmpath validate examples/quickstart", "  warmpath validate -f pools.yaml"})
@@ -47,6 +50,11 @@ final class ValidateCommand implements Callable<Integer> {
   @Option(names = "--strict", description = "Warnings count as errors.")
   private boolean strict;
 
+  // Set by picocli.
+  @SuppressWarnings("NullAway.Init")
+  @Spec
+  private CommandSpec spec;
+
   @Override
   public Integer call() {
     List<Path> sources = new ArrayList<>(files);
@@ -56,26 +64,37 @@ final class ValidateCommand implements Callable<Integer> {
     if (sources.isEmpty()) {
       throw new CommandException(2, "what is to be checked? warmpath validate DIR, or -f FILE");
     }
-    return print(check(sources), Terminal.standard());
+    Report report = check(sources);
+    PrintWriter err = spec.commandLine().getErr();
+    report.unreadable().forEach(fault -> err.println("warmpath: " + fault));
+    err.flush();
+    return print(report, Terminal.standard());
   }
 
-  /** What a configuration holds, and what is wrong with it. */
-  record Report(int fileCount, ResourceSet resources, List<Problem> problems) {
+  /**
+   * What a configuration holds, and what is wrong with it.
+   *
+   * @param fileCount files that could be read
+   * @param unreadable why others could not, each a sentence that names its file
+   */
+  record Report(
+      int fileCount, ResourceSet resources, List<Problem> problems, List<String> unreadable) {
     boolean hasErrors() {
       return problems.stream().anyMatch(Problem::isError);
     }
   }
 
   static Report check(List<Path> sources) {
-    SortedMap<String, String> texts = InputFiles.configuration(sources);
-    ParsedResources parsed = new ResourceParser().parseAll(texts);
+    InputFiles.Configuration files = InputFiles.readable(sources);
+    ParsedResources parsed = new ResourceParser().parseAll(files.texts());
     List<Problem> problems = new ArrayList<>(parsed.problems());
     for (Problem problem : new ResourceValidator().validate(parsed.resources())) {
       if (!problems.contains(problem)) {
         problems.add(problem);
       }
     }
-    return new Report(texts.size(), parsed.resources(), problems);
+    return new Report(
+        files.texts().size(), parsed.resources(), problems, List.copyOf(files.faults().values()));
   }
 
   private int print(Report report, Terminal terminal) {
@@ -85,9 +104,10 @@ final class ValidateCommand implements Callable<Integer> {
     }
     long errors = report.problems().stream().filter(Problem::isError).count();
     long warnings = report.problems().size() - errors;
-    boolean failed = errors > 0 || (strict && warnings > 0);
+    int unread = report.unreadable().size();
+    boolean failed = errors > 0 || (strict && warnings > 0) || unread > 0;
     String counts =
-        "%d file%s: %s; %d error%s, %d warning%s"
+        "%d file%s: %s; %d error%s, %d warning%s%s"
             .formatted(
                 report.fileCount(),
                 plural(report.fileCount()),
@@ -95,9 +115,12 @@ final class ValidateCommand implements Callable<Integer> {
                 errors,
                 plural(errors),
                 warnings,
-                plural(warnings));
+                plural(warnings),
+                unread == 0
+                    ? ""
+                    : "; " + unread + " not readable, so what they hold is missing here");
     terminal.line(failed ? terminal.red(counts) : terminal.green(counts));
-    return failed ? 1 : 0;
+    return unread > 0 ? 2 : failed ? 1 : 0;
   }
 
   private static String kinds(ResourceSet resources) {

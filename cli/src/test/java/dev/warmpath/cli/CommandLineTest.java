@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +27,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** The command line as a user meets it, without starting anything. */
 final class CommandLineTest {
+  private static final String SOME_ID = "4w9c6qk2m0x7rj5t8ynhz3dfpa";
+
   private record Outcome(int exit, String out, String err) {}
 
   private static Outcome execute(String... arguments) {
@@ -148,6 +151,52 @@ final class CommandLineTest {
     assertThat(execute("validate", folder.resolve("absent").toString()).err()).contains("absent");
   }
 
+  @Test
+  void validateChecksTheOtherFilesWhereSomeCantBeRead(@TempDir Path temporary) throws Exception {
+    Path folder = Files.createDirectory(temporary.resolve("folder"));
+    Files.write(
+        folder.resolve("a-latin1.yaml"), "# caf\u00e9\n".getBytes(StandardCharsets.ISO_8859_1));
+    Files.write(folder.resolve("b-utf16.yaml"), "kind: X\n".getBytes(StandardCharsets.UTF_16));
+    Files.createSymbolicLink(folder.resolve("c-nothing.yaml"), folder.resolve("gone"));
+    Files.createSymbolicLink(folder.resolve("d-loop.yaml"), folder.resolve("d-loop.yaml"));
+    // A file that opens and can't be read, for every user.
+    Files.createSymbolicLink(folder.resolve("e-broken.yaml"), Path.of("/proc/self/mem"));
+    Files.writeString(folder.resolve("f-cut.yaml"), "kind: InferencePool\nspec: {model: [1, ");
+    Files.write(folder.resolve("g-zeros.yaml"), new byte[8]);
+    Files.createDirectory(folder.resolve("h-folder.yaml"));
+    Files.writeString(
+        folder.resolve("z-pool.yaml"),
+        """
+        apiVersion: inference.warmpath.dev/v1alpha1
+        kind: InferencePool
+        metadata: {name: qwen}
+        spec: {modle: m, workerSets: [{name: absent}]}
+        """);
+    Path absent = temporary.resolve("absent");
+
+    ValidateCommand.Report report = ValidateCommand.check(List.of(absent, folder));
+    Outcome outcome = execute("validate", folder.toString(), "-f", absent.toString());
+
+    assertThat(report.unreadable())
+        .hasSize(6)
+        .anySatisfy(fault -> assertThat(fault).endsWith("a-latin1.yaml: not UTF-8 text"))
+        .anySatisfy(fault -> assertThat(fault).endsWith("b-utf16.yaml: not UTF-8 text"))
+        .anySatisfy(fault ->
+            assertThat(fault).endsWith("c-nothing.yaml: a link to a file that is not there"))
+        .anySatisfy(fault -> assertThat(fault).contains("d-loop.yaml: can't be read: "))
+        .anySatisfy(fault -> assertThat(fault).contains("e-broken.yaml: can't be read: "))
+        .contains("no such file or folder: " + absent);
+    assertThat(report.problems())
+        .anySatisfy(problem -> assertThat(problem.toString()).contains("f-cut.yaml:2"))
+        .anySatisfy(problem -> assertThat(problem.toString()).contains("g-zeros.yaml:1"))
+        .anySatisfy(problem -> assertThat(problem.toString()).contains("z-pool.yaml:4", "modle"));
+    assertThat(outcome.exit()).isEqualTo(2);
+    assertThat(outcome.err())
+        .contains("warmpath: " + folder + "/a-latin1.yaml: not UTF-8 text")
+        .contains("warmpath: no such file or folder: " + absent)
+        .doesNotContain("Exception");
+  }
+
   static List<String> commandsThatReadAFile() {
     return List.of(
         "validate FILE",
@@ -243,13 +292,33 @@ final class CommandLineTest {
   }
 
   @Test
+  void aTextThatIsNoIdIsSaidToBeNone() {
+    for (String text :
+        List.of(
+            "nonsense",
+            "3b6f2f0e-6a54-4f0c-9b3f-0f1f8f2c7d11",
+            SOME_ID + "0",
+            SOME_ID.toUpperCase(Locale.ROOT),
+            "../workers",
+            "4w9c6qk2m0x7rj5t8ynhz3dfpi")) {
+      Outcome outcome = execute("explain", text, "--admin", "http://127.0.0.1:1");
+      assertThat(outcome.exit()).as(text).isEqualTo(2);
+      assertThat(outcome.err())
+          .contains("'" + text + "' is no id of a decision", "x-warmpath-decision")
+          .doesNotContain("no gateway");
+    }
+  }
+
+  @Test
   void failuresAreSentencesNotStackTraces(@TempDir Path folder) {
     Outcome run = execute("run", "--config", folder.resolve("absent").toString());
     assertThat(run.exit()).isEqualTo(2);
     assertThat(run.err()).contains("no such folder").doesNotContain("\tat ");
-    Outcome explain = execute("explain", "x", "--admin", "http://127.0.0.1:1");
+    Outcome explain = execute("explain", SOME_ID, "--admin", "http://127.0.0.1:1");
     assertThat(explain.exit()).isEqualTo(1);
-    assertThat(explain.err()).contains("no gateway at").doesNotContain("\tat ");
+    assertThat(explain.err())
+        .contains("no gateway at http://127.0.0.1:1 (nobody listens)")
+        .doesNotContain("\tat ");
     assertThat(execute("explain").exit()).isEqualTo(2);
     assertThat(execute("xds-server", "--config", folder.toString()).err()).contains("--run-dir");
     assertThat(execute("envoy", "render", "--body-limit", "10").err()).contains("1048576");
@@ -318,7 +387,7 @@ final class CommandLineTest {
   void decisionIsReadable() {
     String record =
         """
-        {"id":"d1","requestId":"r","at":"2026-11-29T20:12:55.760Z","operation":"CHAT_COMPLETIONS",
+        {"id":"d1","requestId":"r","at":"2026-11-29T20:12:55.760Z","operation":"/v1/chat/completions",
          "tenant":"team-a","model":"qwen","upstreamModel":"Qwen/Q","promptTokens":16269,
          "candidates":[
           {"worker":"w0","rank":1,"inFlight":2,"cachedTokens":15680,
@@ -351,6 +420,52 @@ final class CommandLineTest {
     assertThat(list).contains("20:12:55.760", "d1", "w0", "51.7 ms", "completed");
     assertThat(DecisionView.list(JsonMapper.shared().readTree("[]")))
         .containsExactly("no decision yet");
+  }
+
+  @Test
+  void aRequestThatWasNeverReadIsToldInASentence() {
+    String refused =
+        """
+        {"id":"d1","at":"2026-11-29T20:12:55.760Z","operation":"%s","tenant":"%s","model":"",
+         "promptTokens":0,"candidates":[],"algorithm":"PredictedTTFT","attempts":[],
+         "refusal":{"status":%d,"code":"%s","message":"No."}}
+        """;
+    assertThat(one(refused.formatted("/v1/chat/completions", "", 401, "invalid_api_key")))
+        .isEqualTo(
+            """
+            decision d1  2026-11-29T20:12:55.760Z  refused: invalid_api_key
+            request  /v1/chat/completions, refused before its model and prompt were known
+            refused  401 invalid_api_key: No.\
+            """);
+    assertThat(one(refused.formatted("", "", 404, "unknown_path")))
+        .contains("\nrequest  refused before its model and prompt were known\n");
+    assertThat(one(refused.formatted("/v1/messages/count_tokens", "a", 400, "invalid_json")))
+        .contains(
+            "\nrequest  /v1/messages/count_tokens, refused before its model and prompt were known,"
+                + " tenant a\n");
+    String left =
+        refused
+            .formatted("/v1/messages", "", 400, "x")
+            .replaceFirst("\"refusal\":.*", "\"outcome\":\"CLIENT_GONE\"}");
+    assertThat(one(left))
+        .isEqualTo(
+            """
+            decision d1  2026-11-29T20:12:55.760Z  client gone
+            request  /v1/messages, ended before its body was complete: the client left, or sent\
+             more than the limit\
+            """);
+    assertThat(
+            DecisionView.list(
+                JsonMapper.shared()
+                    .readTree("[" + refused.formatted("", "", 404, "unknown_path") + "]")))
+        .last()
+        .asString()
+        .contains("d1", "(not read)", "refused: unknown_path")
+        .doesNotContain(" 0 ");
+  }
+
+  private static String one(String record) {
+    return String.join("\n", DecisionView.one(JsonMapper.shared().readTree(record)));
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.warmpath.cli.input;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -24,7 +25,10 @@ public final class InputFiles {
     try {
       return Files.readAllBytes(file);
     } catch (NoSuchFileException e) {
-      throw unreadable("no such file: " + file);
+      throw unreadable(
+          Files.isSymbolicLink(file)
+              ? file + ": a link to a file that is not there"
+              : "no such file: " + file);
     } catch (AccessDeniedException e) {
       throw unreadable(file + ": may not be read");
     } catch (IOException e) {
@@ -40,35 +44,69 @@ public final class InputFiles {
     }
   }
 
-  /** The texts of one configuration by file; a folder stands for the files directly in it. */
-  public static SortedMap<String, String> configuration(List<Path> sources) {
-    SortedMap<String, String> texts = new TreeMap<>();
+  /**
+   * The files of one configuration, as far as they can be read.
+   *
+   * @param texts by file
+   * @param faults why not, by file or folder: each a sentence that names it
+   */
+  public record Configuration(SortedMap<String, String> texts, SortedMap<String, String> faults) {}
+
+  /**
+   * The texts of one configuration by file; a folder stands for the files directly in it. What
+   * can't be read hides nothing that can.
+   */
+  public static Configuration readable(List<Path> sources) {
+    Configuration read = new Configuration(new TreeMap<>(), new TreeMap<>());
     for (Path source : sources) {
-      if (Files.isDirectory(source)) {
-        for (Path file : configurationFiles(source)) {
-          texts.put(file.toString(), text(file));
+      try {
+        if (Files.isDirectory(source)) {
+          configurationFiles(source).forEach(file -> read(file, read));
+        } else if (Files.exists(source)) {
+          read(source, read);
+        } else {
+          throw unreadable("no such file or folder: " + source);
         }
-      } else if (Files.exists(source)) {
-        texts.put(source.toString(), text(source));
-      } else {
-        throw unreadable("no such file or folder: " + source);
+      } catch (CommandException e) {
+        read.faults().put(source.toString(), String.valueOf(e.getMessage()));
       }
     }
-    if (texts.isEmpty()) {
+    if (read.texts().isEmpty() && read.faults().isEmpty()) {
       throw unreadable(
           "no *.yaml, *.yml or *.json file in "
               + sources.stream().map(Path::toString).collect(Collectors.joining(", ")));
     }
-    return texts;
+    return read;
   }
 
+  /** The same, where every file counts: the first that can't be read is the end. */
+  public static SortedMap<String, String> configuration(List<Path> sources) {
+    Configuration read = readable(sources);
+    for (String fault : read.faults().values()) {
+      throw unreadable(fault);
+    }
+    return read.texts();
+  }
+
+  private static void read(Path file, Configuration into) {
+    try {
+      into.texts().put(file.toString(), text(file));
+    } catch (CommandException e) {
+      into.faults().put(file.toString(), String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** A link to nothing is among them: its content is missing. */
   private static List<Path> configurationFiles(Path folder) {
     try (Stream<Path> entries = Files.list(folder)) {
       return entries
-          .filter(file -> Files.isRegularFile(file) && isConfiguration(file))
+          .filter(
+              file -> isConfiguration(file) && (Files.isRegularFile(file) || !Files.exists(file)))
           .sorted()
           .toList();
-    } catch (IOException e) {
+    } catch (AccessDeniedException e) {
+      throw unreadable(folder + ": may not be read");
+    } catch (IOException | UncheckedIOException e) {
       throw unreadable(folder + ": can't be read: " + e.getMessage());
     }
   }
