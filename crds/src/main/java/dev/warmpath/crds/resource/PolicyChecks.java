@@ -7,6 +7,7 @@ import dev.warmpath.crds.cel.Compiled;
 import dev.warmpath.crds.v1alpha1.BackendSpec;
 import dev.warmpath.crds.v1alpha1.Glob;
 import dev.warmpath.crds.v1alpha1.PolicySpec;
+import dev.warmpath.crds.v1alpha1.TenantSpec;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -249,16 +250,35 @@ final class PolicyChecks {
       };
     }
 
-    /** An operator's route may give a label any value; then it is one that can be met. */
+    /**
+     * Not only classifiers give labels: an operator's route may give any value, and so may the
+     * header of a tenant that is trusted with one.
+     */
     private void checkLabelValue(String field, String label, String value) {
       String impossible = KnownLabels.impossible(label, value);
       boolean ofRoute =
           backends.stream()
               .flatMap(backend -> backend.resource().spec().routes().stream())
               .anyMatch(route -> value.equals(route.labels().get(label)));
-      if (impossible != null && !ofRoute) {
+      if (impossible != null && !ofRoute && !(KnownLabels.sendable(value) && isForSender())) {
         findings.warning(policy, field, Reason.ImpossibleLabelValue, impossible);
       }
+    }
+
+    /** Whether some tenant that the policy is for may send labels itself. */
+    private boolean isForSender() {
+      PolicySpec.TenantMatch match = policy.spec().match().tenants();
+      return findings.resources().tenants().stream()
+          .filter(tenant -> tenant.spec().trustLabelHeader())
+          .anyMatch(tenant -> match == null || matches(match, tenant));
+    }
+
+    private boolean matches(PolicySpec.TenantMatch match, Resource<TenantSpec> tenant) {
+      boolean named =
+          match.names().isEmpty()
+              || (match.names().contains(tenant.name())
+                  && tenant.namespace().equals(policy.namespace()));
+      return named && tenant.spec().labels().entrySet().containsAll(match.labels().entrySet());
     }
 
     private static String shown(List<String> models) {

@@ -35,7 +35,8 @@ public enum Reason {
   UnreachablePolicy(Condition.Accepted, "No request can ever be decided by this policy."),
   UnreachableTier(Condition.Accepted, "An earlier tier of the route always takes the request."),
   ImpossibleLabelValue(
-      Condition.Accepted, "A label is compared with a value that its classifier never gives."),
+      Condition.Accepted,
+      "A label is compared with a value that its classifier never gives, and neither a route nor a tenant trusted with labels."),
   NoLocalTarget(
       Condition.Accepted, "A constraint can leave requests without any target inside the cluster."),
   MissingPrice(

@@ -319,6 +319,51 @@ class ResourceValidatorTest {
   }
 
   @Test
+  void aValueThatATrustedTenantMaySendIsNotWarnedOf() {
+    String policy =
+        """
+        match:
+          labels: [{key: complexity, in: [huge]}]
+          %s
+        constraints:
+        - {name: a, when: "labels.pii in ['secret', 'a b', '']", exclude: "false"}
+        """;
+    String trusted =
+        """
+        apiVersion: inference.warmpath.dev/v1alpha1
+        kind: InferenceTenant
+        metadata: {name: trusted%s}
+        spec: {%s labels: {team: a}, apiKeys: [{secret: {name: k%s, key: key}}]}
+        """;
+    String one = trusted.formatted("", "trustLabelHeader: true,", "");
+    String none = trusted.formatted("", "", "");
+    String elsewhere = trusted.formatted(", namespace: other", "trustLabelHeader: true,", "");
+    // No header can hold these.
+    String[] unsendable = {"pii is never a b", "pii is never empty"};
+    String[] all = {
+      "complexity is never huge", "pii is never secret", "pii is never a b", "pii is never empty"
+    };
+
+    assertWarned(one, policy.formatted(""), unsendable);
+    assertWarned(one, policy.formatted("tenants: {names: [trusted]}"), unsendable);
+    assertWarned(one, policy.formatted("tenants: {labels: {team: a}}"), unsendable);
+    assertWarned(one, policy.formatted("tenants: {names: [trusted], labels: {team: b}}"), all);
+    assertWarned(one, policy.formatted("tenants: {labels: {team: b}}"), all);
+    assertWarned(elsewhere, policy.formatted("tenants: {labels: {team: a}}"), unsendable);
+    assertWarned(elsewhere, policy.formatted("tenants: {names: [trusted]}"), all);
+    assertWarned(none, policy.formatted(""), all);
+  }
+
+  private static void assertWarned(String tenant, String policy, String... parts) {
+    assertThat(
+            problems(List.of(GOOD_SET, GOOD_POOL, LOCAL, tenant, policy("p", policy))).stream()
+                .filter(problem -> problem.contains("ImpossibleLabelValue"))
+                .map(problem ->
+                    problem.replaceFirst(".*labels\\.", "").replaceFirst(": it is .*", "")))
+        .containsExactlyInAnyOrder(parts);
+  }
+
+  @Test
   void cheapestNeedsPricesOfOneCurrency() {
     assertThat(
             problems(

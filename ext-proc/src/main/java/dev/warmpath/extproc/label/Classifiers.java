@@ -1,6 +1,7 @@
 package dev.warmpath.extproc.label;
 
 import dev.warmpath.crds.config.GatewayNames;
+import dev.warmpath.crds.resource.KnownLabels;
 import dev.warmpath.extproc.tenant.Tenant;
 import java.util.HashMap;
 import java.util.List;
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class Classifiers {
   private static final Pattern PAIR =
       Pattern.compile(
-          "\\s*([A-Za-z][A-Za-z0-9_-]{0,62})\\s*=\\s*([A-Za-z0-9][A-Za-z0-9._-]{0,62})\\s*");
+          "\\s*([A-Za-z][A-Za-z0-9_-]{0,62})\\s*=\\s*(" + KnownLabels.SENDABLE_VALUE + ")\\s*");
 
   private final Map<String, Classifier> builtIn = new HashMap<>();
   private final Map<String, WebhookClassifier> webhooks = new HashMap<>();
