@@ -179,6 +179,19 @@ def too_large():
     client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": "x" * (65 << 20)}])
 
 
+def upload_file():
+    client.files.create(file=("a.jsonl", b"{}\n"), purpose="batch")
+
+
+def transcription():
+    client.audio.transcriptions.create(model=MODEL, file=("a.wav", b"RIFF"))
+
+
+def multipart_chat():
+    client.post("/chat/completions", cast_to=object, body={"model": MODEL}, files={"file": ("a.png", b"x")},
+                options={"headers": {"Content-Type": "multipart/form-data"}})  # fmt: skip
+
+
 def worker_400():
     client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": "scenario-400"}])
 
@@ -229,7 +242,7 @@ def main():
     wanted = sys.argv[4:] or [
         "chat", "chat_stream", "chat_stream_usage", "chat_stream_bytes", "tools", "tools_stream", "images", "completions",
         "completions_stream", "responses", "responses_stream", "embeddings", "models", "async_stream", "unknown_model",
-        "unknown_model_stream", "unknown_model_retrieve", "bad_request", "too_large", "worker_400", "worker_429", "worker_500",
+        "unknown_model_stream", "unknown_model_retrieve", "bad_request", "too_large", "upload_file", "transcription", "multipart_chat", "worker_400", "worker_429", "worker_500",
         "worker_503", "error_event", "truncated_stream",
     ]  # fmt: skip
     results = {"version": openai.__version__}

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.warmpath.e2e.support.ConfigFolder;
-import dev.warmpath.e2e.support.Header;
 import dev.warmpath.e2e.support.ScriptedWorker;
 import dev.warmpath.e2e.support.Scripts;
 import dev.warmpath.e2e.support.Stack;
@@ -251,13 +250,7 @@ class FailClosedE2E {
     double before = stack.outcomes("client_gone");
     byte[] body = "{\"model\":\"left\",\"messages\":[]}".getBytes(UTF_8);
     try (WireClient client = WireClient.connect(gateway)) {
-      client.writeHead(
-          "POST",
-          "/v1/chat/completions",
-          List.of(
-              new Header("content-type", "application/json"),
-              new Header("content-length", Integer.toString(body.length))));
-      client.write(body);
+      client.writePost("/v1/chat/completions", body);
       await("it waits")
           .atMost(PATIENCE)
           .until(() -> stack.metrics().sum("warmpath_waiting_requests").orElse(0) == 1);

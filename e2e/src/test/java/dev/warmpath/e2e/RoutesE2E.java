@@ -82,14 +82,7 @@ class RoutesE2E {
   private static WireResponse ask(String host, String path, String body) throws IOException {
     byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
     try (WireClient client = WireClient.connect(stack.gateway())) {
-      client.writeHead(
-          "POST",
-          path,
-          List.of(
-              new Header("host", host),
-              new Header("content-type", "application/json"),
-              new Header("content-length", Integer.toString(bytes.length))));
-      client.write(bytes);
+      client.writePost(path, bytes, new Header("host", host));
       return client.readResponse();
     }
   }

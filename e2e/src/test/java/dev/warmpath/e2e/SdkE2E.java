@@ -159,6 +159,20 @@ class SdkE2E {
 
   @ParameterizedTest
   @EnumSource(names = {"OPENAI_CURRENT", "OPENAI_PREVIOUS"})
+  void openai_uploads_are_told_what_is_served(Sdk sdk) {
+    for (String call : List.of("upload_file", "transcription")) {
+      assertThat(seen(sdk, call).path("exception").asString()).isEqualTo("NotFoundError");
+      assertThat(seen(sdk, call).path("code").asString()).isEqualTo("unknown_path");
+      assertThat(seen(sdk, call).path("message").asString()).contains("/v1/chat/completions");
+    }
+    JsonNode multipart = seen(sdk, "multipart_chat");
+    assertThat(multipart.path("status").asInt()).as(multipart.toString()).isEqualTo(415);
+    assertThat(multipart.path("code").asString()).isEqualTo("unsupported_media_type");
+    assertThat(multipart.path("message").asString()).contains("multipart/form-data");
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"OPENAI_CURRENT", "OPENAI_PREVIOUS"})
   void openai_errors_inside_a_stream_stay_what_they_were(Sdk sdk) {
     assertThat(seen(sdk, "error_event").path("exception").asString()).isEqualTo("APIError");
     assertThat(seen(sdk, "error_event").path("message").asString()).contains("engine died");

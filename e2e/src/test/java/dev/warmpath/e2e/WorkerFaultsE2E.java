@@ -262,13 +262,7 @@ class WorkerFaultsE2E {
     byte[] body = body(prompt, true).getBytes(java.nio.charset.StandardCharsets.UTF_8);
     try (WireClient client = WireClient.connect(gateway)) {
       client.patience(Duration.ofSeconds(2));
-      client.writeHead(
-          "POST",
-          "/v1/chat/completions",
-          List.of(
-              new Header("content-type", "application/json"),
-              new Header("content-length", Integer.toString(body.length))));
-      client.write(body);
+      client.writePost("/v1/chat/completions", body);
       client.readResponse();
     } catch (IOException gaveUp) {
       // As meant.
@@ -295,13 +289,7 @@ class WorkerFaultsE2E {
     for (int i = 0; i < 30; i++) {
       byte[] body = body("left " + i, true).getBytes(java.nio.charset.StandardCharsets.UTF_8);
       try (WireClient client = WireClient.connect(gateway)) {
-        client.writeHead(
-            "POST",
-            "/v1/chat/completions",
-            List.of(
-                new Header("content-type", "application/json"),
-                new Header("content-length", Integer.toString(body.length))));
-        client.write(body);
+        client.writePost("/v1/chat/completions", body);
         WireHead head = client.readHead();
         assertThat(head.status()).isEqualTo(200);
         if (afterFirstByte) {
@@ -325,13 +313,7 @@ class WorkerFaultsE2E {
     for (int i = 0; i < 30; i++) {
       byte[] body = body("gone " + i, i % 2 == 0).getBytes(java.nio.charset.StandardCharsets.UTF_8);
       try (WireClient client = WireClient.connect(gateway)) {
-        client.writeHead(
-            "POST",
-            "/v1/chat/completions",
-            List.of(
-                new Header("content-type", "application/json"),
-                new Header("content-length", Integer.toString(body.length))));
-        client.write(body);
+        client.writePost("/v1/chat/completions", body);
         if (i % 3 == 0) {
           await("it is on its way")
               .atMost(PATIENCE)
@@ -348,13 +330,7 @@ class WorkerFaultsE2E {
     for (int i = 0; i < 20; i++) {
       byte[] body = body("done " + i, true).getBytes(java.nio.charset.StandardCharsets.UTF_8);
       try (WireClient client = WireClient.connect(gateway)) {
-        client.writeHead(
-            "POST",
-            "/v1/chat/completions",
-            List.of(
-                new Header("content-type", "application/json"),
-                new Header("content-length", Integer.toString(body.length))));
-        client.write(body);
+        client.writePost("/v1/chat/completions", body);
         StringBuilder text = new StringBuilder();
         var in = client.body(client.readHead());
         while (text.indexOf("[DONE]") < 0) {

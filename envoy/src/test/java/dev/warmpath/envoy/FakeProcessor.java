@@ -86,6 +86,8 @@ final class FakeProcessor implements AutoCloseable {
                   HeaderMutation.newBuilder()
                       .addSetHeaders(set("content-type", "application/json"))
                       .addSetHeaders(set("retry-after", "3"))
+                      .addSetHeaders(set("allow", "POST"))
+                      .addSetHeaders(set("accept-encoding", "identity"))
                       .addSetHeaders(set("x-should-retry", "false")))
               .build(),
           false);

@@ -169,6 +169,8 @@ final class GatewayIT {
     assertThat(text(response)).isEqualTo("{\"mine\":1}");
     assertThat(header(response, "content-type")).isEqualTo("application/json");
     assertThat(header(response, "retry-after")).isEqualTo("3");
+    assertThat(header(response, "allow")).isEqualTo("POST");
+    assertThat(header(response, "accept-encoding")).isEqualTo("identity");
     assertThat(header(response, "x-should-retry")).isEqualTo("false");
     assertThat(header(response, GatewayNames.DECISION_HEADER)).isEqualTo("d1");
     assertThat(header(response, "x-request-id")).isNotEmpty();

@@ -61,12 +61,12 @@ class ExtProcServerTest {
     assertThat(get("/metricsx").statusCode()).isEqualTo(404);
     assertThat(get("/").statusCode()).isEqualTo(404);
     assertThat(get("/workers").body()).isEqualTo("[]");
-    assertThat(
-            http.send(
-                    request("/metrics").POST(HttpRequest.BodyPublishers.noBody()).build(),
-                    HttpResponse.BodyHandlers.discarding())
-                .statusCode())
-        .isEqualTo(405);
+    HttpResponse<Void> posted =
+        http.send(
+            request("/metrics").POST(HttpRequest.BodyPublishers.noBody()).build(),
+            HttpResponse.BodyHandlers.discarding());
+    assertThat(posted.statusCode()).isEqualTo(405);
+    assertThat(posted.headers().firstValue("allow")).hasValue("GET, HEAD");
   }
 
   @Test

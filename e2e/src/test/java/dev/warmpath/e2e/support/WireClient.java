@@ -44,16 +44,20 @@ public final class WireClient implements AutoCloseable {
   public static WireResponse post(
       InetSocketAddress address, String path, byte[] body, List<Header> headers)
       throws IOException {
+    try (WireClient client = connect(address)) {
+      client.writeHead("POST", path, ofJson(body, headers));
+      client.writeTolerantly(body);
+      return client.readResponse();
+    }
+  }
+
+  private static List<Header> ofJson(byte[] body, List<Header> headers) {
     List<Header> all = new ArrayList<>(headers);
     if (all.stream().noneMatch(header -> header.name().equalsIgnoreCase("content-type"))) {
       all.add(new Header("content-type", "application/json"));
     }
     all.add(new Header("content-length", Integer.toString(body.length)));
-    try (WireClient client = connect(address)) {
-      client.writeHead("POST", path, all);
-      client.writeTolerantly(body);
-      return client.readResponse();
-    }
+    return all;
   }
 
   public static WireResponse get(InetSocketAddress address, String path, Header... headers)
@@ -73,6 +77,12 @@ public final class WireClient implements AutoCloseable {
       head.append(header.name()).append(": ").append(header.value()).append("\r\n");
     }
     write(head.append("\r\n").toString().getBytes(ISO_8859_1));
+  }
+
+  /** Head and whole body of a POST, whose answer the test reads, or not: it may leave as well. */
+  public void writePost(String path, byte[] body, Header... headers) throws IOException {
+    writeHead("POST", path, ofJson(body, List.of(headers)));
+    write(body);
   }
 
   public void write(byte[] bytes) throws IOException {

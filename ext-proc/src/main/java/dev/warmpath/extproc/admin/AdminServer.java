@@ -138,6 +138,7 @@ public final class AdminServer implements AutoCloseable {
     } else if (!exchange.getRequestMethod().equals("GET")
         && !exchange.getRequestMethod().equals("HEAD")) {
       reply = Reply.text(405, "only GET\n");
+      exchange.getResponseHeaders().set("allow", "GET, HEAD");
     } else {
       try {
         reply = page.render(exchange);

@@ -1,15 +1,26 @@
 package dev.warmpath.extproc.route;
 
 import dev.warmpath.extproc.request.Dialect;
+import dev.warmpath.extproc.request.Operation;
 import dev.warmpath.extproc.request.ParsedBody;
 import dev.warmpath.extproc.tenant.Identification;
 import dev.warmpath.extproc.tenant.Tenant;
 import dev.warmpath.extproc.tenant.TenantLimits;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The errors that the gateway answers by itself; docs/errors.md lists their codes. */
 final class Refusals {
   private static final int MAX_QUOTED_CHARS = 128;
+
+  /** Paths for people: an SDK's other calls end here. */
+  private static final String SERVED =
+      Arrays.stream(Operation.values())
+              .map(operation -> "POST " + operation.path())
+              .collect(Collectors.joining(", "))
+          + ", GET /v1/models";
 
   private Refusals() {}
 
@@ -27,7 +38,13 @@ final class Refusals {
 
   static ApiError unknownPath(Dialect dialect) {
     return new ApiError(
-        dialect, 404, "unknown_path", "This gateway does not serve that path.", null, 0, false);
+        dialect,
+        404,
+        "unknown_path",
+        "This gateway does not serve that path. It serves " + SERVED + ".",
+        null,
+        0,
+        false);
   }
 
   static ApiError wrongMethod(Dialect dialect, String method, String wanted) {
@@ -38,7 +55,37 @@ final class Refusals {
         "Method " + shortened(method) + " is not allowed here; use " + wanted + ".",
         null,
         0,
+        false,
+        Map.of("allow", wanted));
+  }
+
+  /** A body that is no JSON, by what its head says of it. */
+  static ApiError wrongMediaType(Dialect dialect, String mediaType) {
+    return new ApiError(
+        dialect,
+        415,
+        "unsupported_media_type",
+        "The body has to be JSON with content-type application/json, not '"
+            + shortened(mediaType)
+            + "'. Files and forms are not taken here: put text, and images as URLs, into the JSON.",
+        null,
+        0,
         false);
+  }
+
+  /** A body that has to be unpacked first. */
+  static ApiError wrongEncoding(Dialect dialect, String encoding) {
+    return new ApiError(
+        dialect,
+        415,
+        "unsupported_encoding",
+        "The body comes with content-encoding '"
+            + shortened(encoding)
+            + "', which this gateway does not unpack. Send it uncompressed, without that header.",
+        null,
+        0,
+        false,
+        Map.of("accept-encoding", "identity"));
   }
 
   private static ApiError unauthorized(Dialect dialect, String reason) {

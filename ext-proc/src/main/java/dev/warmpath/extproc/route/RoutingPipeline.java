@@ -110,6 +110,9 @@ public final class RoutingPipeline implements RequestRouter {
       }
       Identification who = router.snapshot().tenants().identify(head.headers(), head.identity());
       ApiError refused = Refusals.refused(operation.dialect(), who);
+      if (refused == null) {
+        refused = BodyForm.refused(operation.dialect(), head);
+      }
       return refused == null ? null : reject(head, refused);
     }
     if (isModels(head.path())) {

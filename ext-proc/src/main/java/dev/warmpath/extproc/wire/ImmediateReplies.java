@@ -37,6 +37,7 @@ public final class ImmediateReplies {
   public static ProcessingResponse error(RequestHead head, ApiError error) {
     HeaderMutation.Builder headers = HeaderMutation.newBuilder().addSetHeaders(JSON);
     identify(headers, head);
+    error.headers().forEach((name, value) -> headers.addSetHeaders(Headers.set(name, value)));
     if (error.retryAfterSeconds() > 0) {
       headers.addSetHeaders(
           Headers.set(

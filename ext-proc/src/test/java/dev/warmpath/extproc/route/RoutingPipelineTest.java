@@ -9,12 +9,16 @@ import dev.warmpath.extproc.inflight.InFlightRequest.Outcome;
 import dev.warmpath.extproc.inflight.InFlightRequest.Usage;
 import dev.warmpath.extproc.label.LabelSource;
 import dev.warmpath.extproc.request.Dialect;
+import dev.warmpath.extproc.request.Operation;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RoutingPipelineTest {
   private final AtomicLong clock = new AtomicLong();
@@ -148,16 +152,85 @@ class RoutingPipelineTest {
             tuple("f", "/v1/messages", null, Outcome.CLIENT_GONE, ""));
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "content-type: ",
+        "content-type: application/json",
+        "content-type: application/json; charset=utf-8",
+        "content-type: Application/JSON;charset=UTF-8",
+        "content-type:  application/json ",
+        "content-type: application/json,application/json",
+        "content-type: application/vnd.api+json",
+        "content-type: text/json",
+        "content-encoding: identity",
+        "content-encoding: Identity, identity",
+        "content-encoding: ",
+      })
+  void jsonUnderAnyNameIsRead(String header) {
+    router.apply(Configurations.pool(1, PoolSpec.Algorithm.PredictedTTFT, 64), "v1");
+    for (Operation operation : Operation.values()) {
+      assertThat(pipeline.routeHead(head("a", "POST", operation.path(), headers(header)))).isNull();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "content-type: multipart/form-data; boundary=x | multipart/form-data",
+        "content-type: application/x-www-form-urlencoded | application/x-www-form-urlencoded",
+        "content-type: text/plain | text/plain",
+        "content-type: application/xml | application/xml",
+        "content-type: application/jsonl | application/jsonl",
+        "content-type: nonsense | nonsense",
+        "content-encoding: gzip | gzip",
+        "content-encoding: br | br",
+        "content-encoding: zstd | zstd",
+        "content-encoding: deflate, gzip | deflate, gzip",
+        "content-encoding: identity, gzip | identity, gzip",
+        "content-encoding: GZIP | GZIP"
+      })
+  void aBodyThatIsNoPlainJsonIsToldSoBeforeItIsSent(String example) {
+    router.apply(Configurations.pool(1, PoolSpec.Algorithm.PredictedTTFT, 64), "v1");
+    String[] parts = example.split(" \\| ");
+    boolean type = parts[0].startsWith("content-type");
+    for (Operation operation : Operation.values()) {
+      assertThat(refusal(headOnly(head("a", "POST", operation.path(), headers(parts[0])))))
+          .returns(415, ApiError::status)
+          .returns(type ? "unsupported_media_type" : "unsupported_encoding", ApiError::code)
+          .returns(operation.dialect(), ApiError::dialect)
+          .returns(false, ApiError::shouldRetry)
+          .returns(type ? Map.of() : Map.of("accept-encoding", "identity"), ApiError::headers)
+          .satisfies(error -> assertThat(error.message()).contains("'" + parts[1] + "'"));
+    }
+  }
+
+  private static Map<String, String> headers(String line) {
+    int colon = line.indexOf(':');
+    return colon < 0
+        ? Map.of()
+        : Map.of(line.substring(0, colon), line.substring(colon + 1).stripLeading());
+  }
+
   @Test
   void refusesInTheDialectOfThePath() {
     router.apply(Configurations.pool(1, PoolSpec.Algorithm.PredictedTTFT, 64), "v1");
 
     assertThat(refusal(headOnly(head("a", "POST", "/v1/load_lora_adapter", Map.of()))))
         .returns(404, ApiError::status)
-        .returns("unknown_path", ApiError::code);
+        .returns("unknown_path", ApiError::code)
+        .satisfies(error ->
+            assertThat(error.message()).contains("POST /v1/chat/completions", "GET /v1/models"));
     assertThat(refusal(headOnly(head("b", "GET", "/v1/messages", Map.of()))))
         .returns(405, ApiError::status)
+        .returns(Map.of("allow", "POST"), ApiError::headers)
         .returns(Dialect.ANTHROPIC, ApiError::dialect);
+    for (String path : List.of("/v1/models", "/v1/models/qwen-27b")) {
+      assertThat(refusal(headOnly(head("b", "DELETE", path, Map.of()))))
+          .returns(405, ApiError::status)
+          .returns(Map.of("allow", "GET"), ApiError::headers);
+    }
     assertThat(pipeline.routeHead(head("c", "POST", "/v1/messages", Map.of()))).isNull();
     assertThat(refusal(chat("d", "{\"model\":\"nope\",\"messages\":[]}")))
         .returns(404, ApiError::status)

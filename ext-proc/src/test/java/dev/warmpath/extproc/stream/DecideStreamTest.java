@@ -236,6 +236,28 @@ class DecideStreamTest {
   }
 
   @Test
+  void rejectionCarriesTheHeadersThatItsStatusCallsFor() throws Exception {
+    harness.router.onHead =
+        head ->
+            new Decision.Rejected(
+                new ApiError(
+                    Dialect.OPENAI,
+                    405,
+                    "method_not_allowed",
+                    "No.",
+                    null,
+                    0,
+                    false,
+                    Map.of("allow", "POST")));
+    Stream stream = harness.decide();
+
+    stream.send(headers("GET", "/v1/embeddings", BodySendMode.BUFFERED, true));
+    ProcessingResponse answer = stream.next();
+
+    assertThat(setHeaders(answer)).containsEntry("allow", "POST");
+  }
+
+  @Test
   void unexpectedExceptionBecomesAServiceError() throws Exception {
     harness.router.onBody =
         (head, bytes) -> {
