@@ -80,7 +80,7 @@ class FailClosedE2E {
             503,
             "5",
             "no_capacity",
-            "No candidate for model 'filter' under policy 'filter': no worker of 'local' is idle enough."),
+            "No candidate for model 'filter' under policy 'filter': 'local' is left out (its worker does not meet the condition of the route)."),
         new Row(
             "waited",
             LOCAL.formatted(", endpoints: 'endpoint.queuedPrompts > 100000'")
@@ -88,7 +88,7 @@ class FailClosedE2E {
             503,
             "3",
             "no_capacity",
-            "No candidate for model 'waited' under policy 'waited': no worker of 'local' is idle enough."),
+            "No candidate for model 'waited' under policy 'waited': 'local' is left out (its worker does not meet the condition of the route)."),
         new Row(
             "waiting-cannot-help",
             "constraints: [{name: c, when: \"request.model == 'waiting-cannot-help'\", exclude: 'true', message: never}]\n"
@@ -126,7 +126,7 @@ class FailClosedE2E {
             503,
             "5",
             "no_capacity",
-            "No candidate for model 'endpoints-fails' under policy 'endpoints-fails': no worker of 'local' is idle enough."),
+            "No candidate for model 'endpoints-fails' under policy 'endpoints-fails': 'local' is left out (its worker does not meet the condition of the route)."),
         // 6. A policy that never was valid and has constraints.
         new Row(
             "never-valid",

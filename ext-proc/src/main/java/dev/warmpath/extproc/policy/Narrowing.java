@@ -221,7 +221,13 @@ final class Narrowing {
     }
     Expression filter = written.endpoints();
     if (filter != null && !passes(filter)) {
-      remove(backend, tier, Cause.ENDPOINT_FILTER, routing, filter.toString());
+      remove(
+          backend,
+          tier,
+          Cause.ENDPOINT_FILTER,
+          routing,
+          filter.toString(),
+          "it does not meet the condition of the route");
       return null;
     }
     return EndpointSet.EMPTY;
@@ -232,13 +238,13 @@ final class Narrowing {
     Expression filter = written.endpoints();
     int size = pool.size();
     long[] words = new long[(size + 63) >> 6];
-    boolean available = false;
+    int available = 0;
     boolean eligible = false;
     for (int i = 0; i < size; i++) {
       if (!pool.available(i)) {
         continue;
       }
-      available = true;
+      available++;
       scope.endpoint = i;
       if (filter == null || passes(filter)) {
         words[i >> 6] |= 1L << i;
@@ -250,12 +256,35 @@ final class Narrowing {
       return EndpointSet.of(words);
     }
     waitingCanHelp = true;
-    if (available && filter != null) {
-      remove(backend, tier, Cause.ENDPOINT_FILTER, routing, filter.toString());
+    if (available > 0 && filter != null) {
+      remove(
+          backend, tier, Cause.ENDPOINT_FILTER, routing, filter.toString(), unmet(available, size));
     } else {
-      remove(backend, tier, Cause.UNAVAILABLE, null, "no worker available");
+      remove(backend, tier, Cause.UNAVAILABLE, null, notReady(size));
     }
     return null;
+  }
+
+  private static String notReady(int workers) {
+    return switch (workers) {
+      case 0 -> "it has no workers";
+      case 1 -> "its worker is not ready";
+      default -> "none of its " + workers + " workers is ready";
+    };
+  }
+
+  private static String unmet(int ready, int workers) {
+    if (workers == 1) {
+      return "its worker does not meet the condition of the route";
+    }
+    return ready == workers
+        ? "none of its " + workers + " workers meets the condition of the route"
+        : ready
+            + " of its "
+            + workers
+            + " workers "
+            + (ready == 1 ? "is ready and does" : "are ready and do")
+            + " not meet the condition of the route";
   }
 
   private boolean passes(Expression filter) {
@@ -278,7 +307,17 @@ final class Narrowing {
 
   private boolean remove(
       BackendTarget backend, int tier, Cause cause, @Nullable CompiledPolicy by, String detail) {
-    removals.add(new Removal(backend.id(), tier, cause, by == null ? null : by.id(), detail));
+    return remove(backend, tier, cause, by, detail, detail);
+  }
+
+  private boolean remove(
+      BackendTarget backend,
+      int tier,
+      Cause cause,
+      @Nullable CompiledPolicy by,
+      String detail,
+      String told) {
+    removals.add(new Removal(backend.id(), tier, cause, by == null ? null : by.id(), detail, told));
     return true;
   }
 

@@ -103,10 +103,12 @@ final class NoCandidateReply {
       switch (removal.cause()) {
         case CONSTRAINT -> reasons.add(constraint(matched, removal));
         case ENDPOINT_FILTER ->
-            reasons.add("no worker of '" + removal.backend().name() + "' is idle enough");
-        case UNAVAILABLE -> reasons.add("'" + removal.backend().name() + "' is unavailable");
+            reasons.add("'" + removal.backend().name() + "' is left out (" + removal.told() + ")");
+        case UNAVAILABLE ->
+            reasons.add(
+                "'" + removal.backend().name() + "' is unavailable (" + removal.told() + ")");
         case DIALECT, CONTEXT_LENGTH, TOOLS, VISION ->
-            reasons.add("'" + removal.backend().name() + "' is unfit (" + removal.detail() + ")");
+            reasons.add("'" + removal.backend().name() + "' is unfit (" + removal.told() + ")");
         case TENANT -> {}
       }
     }

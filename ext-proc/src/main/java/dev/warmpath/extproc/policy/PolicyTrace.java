@@ -39,14 +39,17 @@ public record PolicyTrace(
    *
    * @param tier position in the route
    * @param by policy of a constraint or endpoint filter, else null
-   * @param detail name of the constraint, or what is missing
+   * @param detail name of the constraint, the filter's text, or what is missing: for the operator
+   * @param told the same for whoever asked: counts and names of backends, never of workers, and
+   *     nothing of what the operator wrote
    */
   public record Removal(
       RoutingConfiguration.Id backend,
       int tier,
       Cause cause,
       RoutingConfiguration.@Nullable Id by,
-      String detail) {}
+      String detail,
+      String told) {}
 
   public enum Cause {
     TENANT,

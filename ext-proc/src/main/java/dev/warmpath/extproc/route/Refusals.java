@@ -1,5 +1,6 @@
 package dev.warmpath.extproc.route;
 
+import dev.warmpath.extproc.candidate.ServedPool;
 import dev.warmpath.extproc.request.Dialect;
 import dev.warmpath.extproc.request.Operation;
 import dev.warmpath.extproc.request.ParsedBody;
@@ -7,8 +8,12 @@ import dev.warmpath.extproc.tenant.Identification;
 import dev.warmpath.extproc.tenant.Tenant;
 import dev.warmpath.extproc.tenant.TenantLimits;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** The errors that the gateway answers by itself; docs/errors.md lists their codes. */
@@ -156,23 +161,75 @@ final class Refusals {
         true);
   }
 
-  static ApiError saturated(Dialect dialect, int retryAfterSeconds) {
-    return new ApiError(
+  /**
+   * Whatever might take it has its limit.
+   *
+   * @param tiers what was left to choose from
+   */
+  static ApiError saturated(Dialect dialect, List<List<Target>> tiers, int retryAfterSeconds) {
+    Set<String> full = new LinkedHashSet<>();
+    tiers.forEach(tier -> tier.forEach(target -> full.add(limit(target))));
+    full.remove("");
+    return saturated(
         dialect,
-        429,
-        "workers_saturated",
-        "Every worker of this model has its limit of queued prompts.",
-        null,
-        retryAfterSeconds,
-        true);
+        full.isEmpty()
+            ? "Every worker of this model has its limit of queued prompts."
+            : "Everything that may take this request is at its limit: "
+                + String.join("; ", full)
+                + ".",
+        retryAfterSeconds);
   }
 
+  /** Others came before it and wait still. */
+  static ApiError behindOthers(Dialect dialect, int retryAfterSeconds) {
+    return saturated(
+        dialect,
+        "Requests that came before this one still wait for a worker of this model.",
+        retryAfterSeconds);
+  }
+
+  private static ApiError saturated(Dialect dialect, String message, int retryAfterSeconds) {
+    return new ApiError(dialect, 429, "workers_saturated", message, null, retryAfterSeconds, true);
+  }
+
+  /** Counts and the backend's name alone: workers are the operator's business. */
+  private static String limit(Target target) {
+    ServedPool pool = target.pool();
+    if (pool != null) {
+      int limit = pool.spec().limits().maxQueuedPromptsPerWorker();
+      int workers = (int) IntStream.range(0, pool.workers().size()).filter(target.usable()).count();
+      return limit <= 0 || workers == 0
+          ? ""
+          : (workers == 1
+                  ? "the worker of '" + target.backend() + "' that may take it has "
+                  : "each of the "
+                      + workers
+                      + " workers of '"
+                      + target.backend()
+                      + "' that may take it has ")
+              + counted(limit, "prompt")
+              + " queued";
+    }
+    int limit = target.provider() == null ? 0 : target.provider().spec().limits().concurrency();
+    return limit <= 0
+        ? ""
+        : "'" + target.backend() + "' has " + counted(limit, "request") + " at one time";
+  }
+
+  private static String counted(int count, String what) {
+    return count + " " + what + (count == 1 ? "" : "s");
+  }
+
+  /** Its candidates went away between the plan and the choice. */
   static ApiError noWorker(Dialect dialect, String model) {
     return new ApiError(
         dialect,
         503,
         "no_capacity",
-        "No worker of model '" + shortened(model) + "' is available.",
+        "The workers of model '"
+            + shortened(model)
+            + "' changed while this request was decided, and none of those left is ready. Retry"
+            + " shortly.",
         null,
         2,
         true);

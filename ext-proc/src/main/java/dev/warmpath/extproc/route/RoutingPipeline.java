@@ -352,7 +352,7 @@ public final class RoutingPipeline implements RequestRouter {
             && holding != null
             && holding.isWaiting(lane, asked.tenant().priority())) {
           yield new Step.Wait(
-              lane, candidates.saturatedMaxWaitNanos(), Refusals.saturated(dialect, 1));
+              lane, candidates.saturatedMaxWaitNanos(), Refusals.behindOthers(dialect, 1));
         }
         yield place(head, asked, candidates, lane, snapshot, released);
       }
@@ -432,7 +432,8 @@ public final class RoutingPipeline implements RequestRouter {
                 : holding.later(routed, placed.waitNanos()));
       }
       case Placement.Saturated saturated -> {
-        ApiError error = Refusals.saturated(request.dialect(), saturated.retryAfterSeconds());
+        ApiError error =
+            Refusals.saturated(request.dialect(), tiers, saturated.retryAfterSeconds());
         yield candidates.saturatedMaxWaitNanos() > 0
             ? new Step.Wait(lane, candidates.saturatedMaxWaitNanos(), error)
             : refuse(error);

@@ -4,6 +4,7 @@ import static dev.warmpath.extproc.policy.Configuration.tenant;
 import static dev.warmpath.extproc.policy.FakeCluster.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.type;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.warmpath.crds.config.RoutingConfiguration;
 import dev.warmpath.crds.v1alpha1.BackendSpec;
@@ -26,8 +27,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class PolicySnapshotTest {
   private static final RequestFacts CHAT = facts("qwen", 1000, 0, false, 0);
@@ -65,6 +70,54 @@ class PolicySnapshotTest {
     assertThat(none.status()).isEqualTo(503);
     assertThat(none.code()).isEqualTo("no_capacity");
     assertThat(none.message()).contains("'local' is unavailable").doesNotContain("cloud");
+  }
+
+  /** States of the workers of one pool, up or not and queued prompts; and what a client is told. */
+  static Stream<Arguments> statesOfAPoolAndWhatIsToldOfThem() {
+    String unmet = "meet the condition of the route";
+    return Stream.of(
+        arguments("", "is unavailable (it has no workers)"),
+        arguments("down", "is unavailable (its worker is not ready)"),
+        arguments("down down down", "is unavailable (none of its 3 workers is ready)"),
+        arguments("9", "is left out (its worker does not " + unmet + ")"),
+        arguments("9 9 9", "is left out (none of its 3 workers meets the condition of the route)"),
+        arguments(
+            "9 down 9", "is left out (2 of its 3 workers are ready and do not " + unmet + ")"),
+        arguments(
+            "down 9", "is left out (1 of its 2 workers is ready and does not " + unmet + ")"));
+  }
+
+  @ParameterizedTest(name = "[{0}] {1}")
+  @MethodSource("statesOfAPoolAndWhatIsToldOfThem")
+  void aClientIsToldWhatWasWrongWithEachBackendAndNothingOfItsInside(String states, String told) {
+    PolicySnapshot policies =
+        new Configuration()
+            .pool("local", "qwen")
+            .provider("cloud", "cloud", "qwen")
+            .policy(
+                new PolicyText("burst")
+                    .tier("endpoint.queuedPrompts < 8 && endpoint.hardware == 'L40S'", "local")
+                    .tier(null, "cloud"))
+            .compile();
+    List<FakeCluster.Worker> workers = new ArrayList<>();
+    for (String one : states.isEmpty() ? new String[0] : states.split(" ")) {
+      String name = "secret-w" + workers.size();
+      workers.add(
+          one.equals("down")
+              ? new FakeCluster.Worker(name, false, "L40S", 0, 0, 0.5, 0, 100_000_000)
+              : worker(name, Long.parseLong(one)));
+    }
+
+    PolicyPlan plan =
+        plan(policies, CHAT, new FakeCluster().pool("local", workers).failing("cloud"));
+
+    NoCandidate none = (NoCandidate) plan;
+    assertThat(none.code()).isEqualTo("no_capacity");
+    assertThat(none.message())
+        .isEqualTo(
+            "No candidate for model 'qwen' under policy 'burst': 'local' "
+                + told
+                + "; 'cloud' is unavailable (provider at its limit or failing).");
   }
 
   @Test
@@ -237,7 +290,7 @@ class PolicySnapshotTest {
       assertThat(none.message())
           .contains(
               "personal-data forbids it (policy 'pii-stays-local', constraint 'personal-data')")
-          .contains("no worker of 'local' is idle enough");
+          .contains("'local' is left out (its worker does not meet the condition of the route)");
       assertThat(none.trace().labels().get("pii")).extracting(Label::value).isEqualTo(label);
     }
     LabelSource absent = labels(Map.of("pii", "absent"));

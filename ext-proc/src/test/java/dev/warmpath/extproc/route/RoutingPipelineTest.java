@@ -152,6 +152,38 @@ class RoutingPipelineTest {
             tuple("f", "/v1/messages", null, Outcome.CLIENT_GONE, ""));
   }
 
+  @Test
+  void whatIsFullIsSaidByTheBackendsName() {
+    String body = "{\"model\":\"qwen-27b\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}";
+    Map<Integer, String> told =
+        Map.of(
+            1, "the worker of 'qwen-local' that may take it has 2 prompts queued",
+            3, "each of the 3 workers of 'qwen-local' that may take it has 2 prompts queued");
+    told.forEach((workers, words) -> {
+      PoolRouter fresh =
+          new PoolRouter(1 << 20, clock::get, InstantSource.system(), new SplittableRandom(1));
+      fresh.apply(Configurations.pool(workers, PoolSpec.Algorithm.PredictedTTFT, 2), "v1");
+      RoutingPipeline full =
+          new RoutingPipeline(
+              fresh, (request, head, tenant) -> LabelSource.NONE, log, InstantSource.system());
+      Decision last = null;
+      for (int i = 0; i <= 2 * workers; i++) {
+        last =
+            full.route(
+                head(workers + "-" + i, "POST", "/v1/chat/completions", Map.of()),
+                body.getBytes(StandardCharsets.UTF_8));
+      }
+
+      assertThat(refusal(requireNonNull(last)))
+          .returns(429, ApiError::status)
+          .returns("workers_saturated", ApiError::code)
+          .returns(true, ApiError::shouldRetry)
+          .returns(
+              "Everything that may take this request is at its limit: " + words + ".",
+              ApiError::message);
+    });
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
