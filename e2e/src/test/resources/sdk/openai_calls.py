@@ -36,7 +36,7 @@ IMAGES = [
 
 
 def record(request):
-    SENT.append(base64.b64encode(request.content).decode())
+    SENT.append(base64.b64encode(request.read()).decode())
 
 
 client = openai.OpenAI(
