@@ -23,7 +23,7 @@ final class BodyForm {
 
   /** {@code identity} changes nothing; an empty value, as of a missing header, says nothing. */
   private static boolean isIdentity(String encoding) {
-    for (String coding : encoding.split(",")) {
+    for (String coding : encoding.split(",", -1)) {
       if (!coding.isBlank() && !coding.strip().equalsIgnoreCase("identity")) {
         return false;
       }

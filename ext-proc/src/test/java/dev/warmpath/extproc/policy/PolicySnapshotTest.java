@@ -100,7 +100,7 @@ class PolicySnapshotTest {
                     .tier(null, "cloud"))
             .compile();
     List<FakeCluster.Worker> workers = new ArrayList<>();
-    for (String one : states.isEmpty() ? new String[0] : states.split(" ")) {
+    for (String one : states.isEmpty() ? new String[0] : states.split(" ", -1)) {
       String name = "secret-w" + workers.size();
       workers.add(
           one.equals("down")

@@ -225,7 +225,7 @@ class RoutingPipelineTest {
       })
   void aBodyThatIsNoPlainJsonIsToldSoBeforeItIsSent(String example) {
     router.apply(Configurations.pool(1, PoolSpec.Algorithm.PredictedTTFT, 64), "v1");
-    String[] parts = example.split(" \\| ");
+    String[] parts = example.split(" \\| ", 2);
     boolean type = parts[0].startsWith("content-type");
     for (Operation operation : Operation.values()) {
       assertThat(refusal(headOnly(head("a", "POST", operation.path(), headers(parts[0])))))
