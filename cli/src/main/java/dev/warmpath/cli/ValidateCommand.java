@@ -118,7 +118,7 @@ final class ValidateCommand implements Callable<Integer> {
                 plural(warnings),
                 unread == 0
                     ? ""
-                    : "; " + unread + " not readable, so what they hold is missing here");
+                    : "; %d more can't be read, and count as absent".formatted(unread));
     terminal.line(failed ? terminal.red(counts) : terminal.green(counts));
     return unread > 0 ? 2 : failed ? 1 : 0;
   }

@@ -3,6 +3,7 @@ package dev.warmpath.e2e;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.warmpath.e2e.support.ConfigFolder;
@@ -21,6 +22,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -428,6 +430,15 @@ class BadInputE2E {
       client.write(GOOD);
       client.reset();
     }
+    await("it is recorded as left")
+        .atMost(WireClient.PATIENCE)
+        .until(() ->
+            StreamSupport.stream(
+                    WireClient.get(stack.admin(), "/decisions?last=9").json().spliterator(), false)
+                .anyMatch(record ->
+                    record.path("outcome").asString("").equals("CLIENT_GONE")
+                        && record.path("operation").asString("").equals(CHAT)
+                        && record.path("model").asString("").isEmpty()));
     assertThat(worker.received()).isEmpty();
   }
 

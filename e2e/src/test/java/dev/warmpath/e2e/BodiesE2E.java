@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.e2e.support.ConfigFolder;
 import dev.warmpath.e2e.support.Errors;
-import dev.warmpath.e2e.support.Header;
 import dev.warmpath.e2e.support.ScriptedWorker;
 import dev.warmpath.e2e.support.Scripts;
 import dev.warmpath.e2e.support.Stack;
@@ -99,12 +98,7 @@ class BodiesE2E {
   void a_chunked_body_above_the_limit_is_413() throws IOException {
     byte[] body = body(LIMIT_BYTES + 1);
     try (WireClient client = WireClient.connect(gateway)) {
-      client.writeHead(
-          "POST",
-          "/v1/chat/completions",
-          List.of(
-              new Header("content-type", "application/json"),
-              new Header("transfer-encoding", "chunked")));
+      client.writeChunkedHead("/v1/chat/completions");
       client.writeTolerantly(
           (Integer.toHexString(body.length) + "\r\n").getBytes(StandardCharsets.US_ASCII));
       client.writeTolerantly(body);
@@ -121,12 +115,7 @@ class BodiesE2E {
   void a_chunked_body_arrives_as_it_was_sent() throws IOException {
     byte[] body = body(300_000);
     try (WireClient client = WireClient.connect(gateway)) {
-      client.writeHead(
-          "POST",
-          "/v1/chat/completions",
-          List.of(
-              new Header("content-type", "application/json"),
-              new Header("transfer-encoding", "chunked")));
+      client.writeChunkedHead("/v1/chat/completions");
       for (int start = 0; start < body.length; start += 7_001) {
         int end = Math.min(body.length, start + 7_001);
         client.write(Integer.toHexString(end - start) + "\r\n");

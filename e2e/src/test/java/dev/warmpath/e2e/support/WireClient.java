@@ -85,6 +85,14 @@ public final class WireClient implements AutoCloseable {
     write(body);
   }
 
+  /** Head of a POST whose body comes in chunks, which the test writes as it likes. */
+  public void writeChunkedHead(String path, Header... headers) throws IOException {
+    List<Header> all = new ArrayList<>(List.of(headers));
+    all.add(new Header("content-type", "application/json"));
+    all.add(new Header("transfer-encoding", "chunked"));
+    writeHead("POST", path, all);
+  }
+
   public void write(byte[] bytes) throws IOException {
     socket.getOutputStream().write(bytes);
     socket.getOutputStream().flush();
