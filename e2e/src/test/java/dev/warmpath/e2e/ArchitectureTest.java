@@ -104,8 +104,7 @@ class ArchitectureTest {
             "dev.warmpath.extproc.tenant..",
             "dev.warmpath.extproc.predict..",
             "dev.warmpath.extproc.pick..",
-            "dev.warmpath.extproc.inflight..",
-            "dev.warmpath.extproc.learn..")
+            "dev.warmpath.extproc.inflight..")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("io.envoyproxy..", "io.grpc..", "io.netty..")

@@ -28,10 +28,10 @@ public final class CacheEvents implements EventSink {
   /** Events arrive later than what they tell of. */
   private static final int ARRIVAL_STAMPS = 5;
 
-  private final PoolRouter router;
+  private final RoutingState state;
 
   public CacheEvents(PoolRouter router) {
-    this.router = router;
+    this.state = router.state;
   }
 
   /** A time as the index marks it: tenths of a second, which last for six years. */
@@ -41,12 +41,12 @@ public final class CacheEvents implements EventSink {
 
   @Override
   public void began(WorkerId worker, int rank, int ranks, boolean empty) {
-    router.withSlot(
+    state.withSlot(
         worker,
         slot -> {
           slot.cache().began(rank, ranks, empty);
           if (empty && slot.cache().residentTokens() == 0) {
-            router.index.forget(slot.model().holder());
+            state.index.forget(slot.model().holder());
           }
         });
   }
@@ -54,7 +54,7 @@ public final class CacheEvents implements EventSink {
   @Override
   public void lost(WorkerId worker, int rank, String reason) {
     LOG.warn("cache events of worker {}, rank {}: {}", worker, rank, reason);
-    router.withSlot(worker, slot -> slot.cache().lost(rank, reason));
+    state.withSlot(worker, slot -> slot.cache().lost(rank, reason));
   }
 
   @Override
@@ -62,7 +62,7 @@ public final class CacheEvents implements EventSink {
     if (!live) {
       LOG.warn("cache events of worker {}: {}", worker, reason);
     }
-    router.withSlot(
+    state.withSlot(
         worker,
         slot -> {
           slot.cache().live(live, reason);
@@ -76,7 +76,7 @@ public final class CacheEvents implements EventSink {
     for (int from = 0; from < changes.size(); from += CHANGES_AT_A_TIME) {
       List<CacheChange> some =
           changes.subList(from, Math.min(changes.size(), from + CHANGES_AT_A_TIME));
-      router.withSlot(worker, slot -> apply(slot, rank, some, stamp));
+      state.withSlot(worker, slot -> apply(slot, rank, some, stamp));
     }
   }
 
@@ -97,7 +97,7 @@ public final class CacheEvents implements EventSink {
         }
         case CacheChange.Cleared cleared -> {
           cache.cleared(rank);
-          router.index.forget(slot.model().holder());
+          state.index.forget(slot.model().holder());
         }
         case CacheChange.Sparse sparse -> ledger.sparseGroups();
       }
@@ -111,13 +111,13 @@ public final class CacheEvents implements EventSink {
   private void madeRoom(WorkerSlot slot, int gone) {
     slot.model().observedCacheTokens(slot.cache().capacityTokens());
     if (slot.indexBlockTokens() > 0) {
-      router.index.limit(
+      state.index.limit(
           slot.model().holder(), (int) (slot.model().cacheTokens() / slot.indexBlockTokens()));
     }
     if (gone != Integer.MIN_VALUE) {
       long oldest = slot.model().load().oldestReservedNanos();
       int unused = oldest == Long.MAX_VALUE ? gone : Math.min(gone, stamp(oldest));
-      router.index.dropUsedBefore(slot.model().holder(), unused - ARRIVAL_STAMPS);
+      state.index.dropUsedBefore(slot.model().holder(), unused - ARRIVAL_STAMPS);
     }
   }
 }

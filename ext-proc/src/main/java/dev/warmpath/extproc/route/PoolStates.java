@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
  * <p>For one thread and one request.
  */
 final class PoolStates implements ClusterState {
-  private final PoolRouter router;
+  private final RoutingState state;
   private final RoutingSnapshot snapshot;
   private final PromptFingerprint prompt;
 
-  PoolStates(PoolRouter router, RoutingSnapshot snapshot, PromptFingerprint prompt) {
-    this.router = router;
+  PoolStates(RoutingState state, RoutingSnapshot snapshot, PromptFingerprint prompt) {
+    this.state = state;
     this.snapshot = snapshot;
     this.prompt = prompt;
   }
@@ -65,15 +65,15 @@ final class PoolStates implements ClusterState {
     /** Every plan asks for each worker, so the lock is taken once for all. */
     private boolean[] askAll() {
       boolean[] all = new boolean[workers.size()];
-      router.lock.lock();
+      state.lock.lock();
       try {
         for (int i = 0; i < all.length; i++) {
           ServedWorker worker = workers.get(i);
-          WorkerSlot slot = worker.ready() ? router.slot(worker) : null;
+          WorkerSlot slot = worker.ready() ? state.workers.slot(worker) : null;
           all[i] = worker.ready() && (slot == null || !slot.model().down());
         }
       } finally {
-        router.lock.unlock();
+        state.lock.unlock();
       }
       available = all;
       return all;
@@ -97,35 +97,35 @@ final class PoolStates implements ClusterState {
 
     @Override
     public long queuedPrompts(int index) {
-      router.lock.lock();
+      state.lock.lock();
       try {
-        WorkerSlot slot = router.slot(workers.get(index));
+        WorkerSlot slot = state.workers.slot(workers.get(index));
         return slot == null ? -1 : slot.model().queuedPrompts();
       } finally {
-        router.lock.unlock();
+        state.lock.unlock();
       }
     }
 
     @Override
     public long runningRequests(int index) {
-      router.lock.lock();
+      state.lock.lock();
       try {
-        WorkerSlot slot = router.slot(workers.get(index));
+        WorkerSlot slot = state.workers.slot(workers.get(index));
         return slot == null ? -1 : slot.model().runningRequests();
       } finally {
-        router.lock.unlock();
+        state.lock.unlock();
       }
     }
 
     @Override
     public double kvCacheUsage(int index) {
-      router.lock.lock();
+      state.lock.lock();
       try {
-        WorkerSlot slot = router.slot(workers.get(index));
+        WorkerSlot slot = state.workers.slot(workers.get(index));
         Double ratio = slot == null ? null : slot.model().kvCacheUsedRatio();
         return ratio == null ? Double.NaN : ratio;
       } finally {
-        router.lock.unlock();
+        state.lock.unlock();
       }
     }
 
@@ -144,23 +144,23 @@ final class PoolStates implements ClusterState {
     private long[] predict(boolean times) {
       long[] nanos = new long[workers.size()];
       long[] tokens = new long[workers.size()];
-      router.lock.lock();
+      state.lock.lock();
       try {
-        long now = router.nanoClock.getAsLong();
-        PoolRouter.ModelFacts facts = router.facts(model);
+        long now = state.nanoClock.getAsLong();
+        LearntModel learnt = state.model(model);
         for (int i = 0; i < nanos.length; i++) {
-          WorkerSlot slot = router.slot(workers.get(i));
+          WorkerSlot slot = state.workers.slot(workers.get(i));
           if (slot == null) {
             nanos[i] = -1;
             tokens[i] = -1;
             continue;
           }
-          Forecast forecast = router.forecast(slot, facts, prompt, null, now);
+          Forecast forecast = state.forecast(slot, learnt, prompt, null, now);
           nanos[i] = (long) (forecast.medianSeconds * 1e9);
           tokens[i] = forecast.cachedTokens;
         }
       } finally {
-        router.lock.unlock();
+        state.lock.unlock();
       }
       ttftNanos = nanos;
       cached = tokens;
@@ -181,7 +181,15 @@ final class PoolStates implements ClusterState {
         return false;
       }
       int limit = served.spec().limits().concurrency();
-      return limit <= 0 || router.providerInFlight(served.clusterName()) < limit;
+      if (limit <= 0) {
+        return true;
+      }
+      state.lock.lock();
+      try {
+        return state.providers.inFlight(served.clusterName()) < limit;
+      } finally {
+        state.lock.unlock();
+      }
     }
 
     @Override
@@ -189,15 +197,14 @@ final class PoolStates implements ClusterState {
       if (served == null) {
         return -1;
       }
-      ProviderModel model = router.anyProviderModel(served.clusterName());
-      if (model == null) {
-        return served.spec().expectedTtft().toNanos();
-      }
-      router.lock.lock();
+      state.lock.lock();
       try {
-        return (long) (model.medianSeconds(router.nanoClock.getAsLong()) * 1e9);
+        ProviderModel model = state.providers.any(served.clusterName());
+        return model == null
+            ? served.spec().expectedTtft().toNanos()
+            : (long) (model.medianSeconds(state.nanoClock.getAsLong()) * 1e9);
       } finally {
-        router.lock.unlock();
+        state.lock.unlock();
       }
     }
   }

@@ -62,7 +62,14 @@ public final class RoutingPipeline implements RequestRouter {
   /** A pipeline in which nothing waits: what can't be decided at once is refused. */
   public RoutingPipeline(
       PoolRouter router, Labels labels, DecisionLog log, InstantSource wallClock) {
-    this(router, labels, log, wallClock, null, trace -> {}, new TenantLimits(router.nanoClock));
+    this(
+        router,
+        labels,
+        log,
+        wallClock,
+        null,
+        trace -> {},
+        new TenantLimits(router.state.nanoClock));
   }
 
   /**
@@ -184,12 +191,12 @@ public final class RoutingPipeline implements RequestRouter {
 
   @Override
   public Decision route(RequestHead head, byte[] body) {
-    long start = router.nanoClock.getAsLong();
+    long start = router.state.nanoClock.getAsLong();
     DecisionTrace trace = new DecisionTrace();
     RoutingSnapshot snapshot = router.snapshot();
     trace.head(head, wallClock.instant(), snapshot.version());
     Decision decision = decide(head, body, snapshot, trace);
-    trace.took(router.nanoClock.getAsLong() - start);
+    trace.took(router.state.nanoClock.getAsLong() - start);
     if (decision instanceof Decision.Deferred deferred) {
       return new Decision.Deferred(
           deferred
@@ -341,7 +348,7 @@ public final class RoutingPipeline implements RequestRouter {
                 facts(head, request, asked.tenant()),
                 asked.tenant(),
                 asked.labels(),
-                new PoolStates(router, snapshot, request.fingerprint()));
+                new PoolStates(router.state, snapshot, request.fingerprint()));
     trace.policy(plan.trace());
     Dialect dialect = request.dialect();
     return switch (plan) {

@@ -36,17 +36,17 @@ final class TrackedRequest implements InFlightRequest {
       new Placement.Prompt(
           "", PromptFingerprint.NONE, false, List.of(), PolicySpec.Choose.Order, 0);
 
-  private final PoolRouter router;
+  private final RoutingState state;
   private final String decisionId;
   private PromptFingerprint prompt; // let go at the end, because the decision log outlives it
   private final boolean streaming;
-  private final List<PoolRouter.Route> routes;
+  private final List<Route> routes;
   private final long startNanos;
   private final List<DecisionRecord.Attempt> attempts = new ArrayList<>(1);
 
   private Placement.Prompt tokens; // let go at the end as well
   private long @Nullable [] expected;
-  private PoolRouter.Route current;
+  private Route current;
   private @Nullable Lease lease;
   private @Nullable ProviderModel provider;
   private long attemptNanos;
@@ -63,12 +63,12 @@ final class TrackedRequest implements InFlightRequest {
   private long endNanos;
 
   TrackedRequest(
-      PoolRouter router,
+      RoutingState state,
       Placement.Prompt prompt,
-      List<PoolRouter.Route> routes,
+      List<Route> routes,
       DecisionTrace trace,
       long now) {
-    this.router = router;
+    this.state = state;
     this.decisionId = prompt.decisionId();
     this.prompt = prompt.fingerprint();
     this.tokens = prompt;
@@ -84,7 +84,7 @@ final class TrackedRequest implements InFlightRequest {
    *
    * @param first nothing was sent yet, so it can still be sent a little later
    */
-  void reserveOn(PoolRouter.Route route, long now, boolean first) {
+  void reserveOn(Route route, long now, boolean first) {
     current = route;
     attemptNanos = now;
     WorkerSlot slot = route.slot();
@@ -94,17 +94,17 @@ final class TrackedRequest implements InFlightRequest {
     }
     WorkerModel worker = slot.model();
     String model = route.target().upstreamModel();
-    PoolRouter.ModelFacts facts = router.facts(model);
-    double blockTokens = prompt.blockTokens(facts.tokensPerByte());
+    LearntModel learnt = state.model(model);
+    double blockTokens = prompt.blockTokens(learnt.tokensPerByte());
     slot.indexBlockTokens(blockTokens);
-    router.index.now(CacheEvents.stamp(now));
-    router.index.limit(worker.holder(), (int) (worker.cacheTokens() / blockTokens));
+    state.index.now(CacheEvents.stamp(now));
+    state.index.limit(worker.holder(), (int) (worker.cacheTokens() / blockTokens));
     TokenPrompt inTokens = tokens.tokens(route.target().pool());
-    Forecast forecast = router.forecast(slot, facts, prompt, inTokens, now);
+    Forecast forecast = state.forecast(slot, learnt, prompt, inTokens, now);
     matchedBlocks = forecast.matchedBlocks;
     waitNanos = first ? forecast.waitNanos : 0;
     lease =
-        router.ledger.reserve(
+        state.ledger.reserve(
             worker.load(),
             prompt.chain(),
             prompt.blocks(),
@@ -117,15 +117,15 @@ final class TrackedRequest implements InFlightRequest {
             first ? forecast.entersNanos : forecast.entersNanos - forecast.waitNanos);
     ServedPool pool = route.target().pool();
     worker.placed(
-        router.rate(model), pool == null ? 1 : pool.workers().size(), forecast.baseWorkSeconds);
+        learnt.arrivals(), pool == null ? 1 : pool.workers().size(), forecast.baseWorkSeconds);
     if (forecast.rides) {
       lease.rides(forecast.ridersInFront);
     }
     long[] exact = inTokens == null ? null : slot.exactChain(inTokens, model);
     expected = exact != null && slot.cache().expect(exact) ? exact : null;
     long evicted = worker.holder().evicted();
-    router.index.expect(worker.holder(), facts.hash(), prompt.chain(), prompt.blocks());
-    router.reuse(model).evicted((worker.holder().evicted() - evicted) * blockTokens);
+    state.index.expect(worker.holder(), learnt.hash(), prompt.chain(), prompt.blocks());
+    learnt.reuse().evicted((worker.holder().evicted() - evicted) * blockTokens);
     predictedSum = forecast.ttftSeconds;
     predictedMedian = forecast.medianSeconds;
     predictedHigh = forecast.highSeconds;
@@ -140,7 +140,7 @@ final class TrackedRequest implements InFlightRequest {
     if (served == null) {
       return;
     }
-    ProviderModel model = router.providerModel(target, served);
+    ProviderModel model = state.providers.model(target, served);
     model.reserved();
     provider = model;
     predictedSum = model.medianSeconds(now);
@@ -156,27 +156,27 @@ final class TrackedRequest implements InFlightRequest {
 
   @Override
   public void attempted(String upstreamAddress, int attempt) {
-    router.lock.lock();
+    state.lock.lock();
     try {
       if (outcome != null || sawFirstToken) {
         return;
       }
-      PoolRouter.Route route = routeTo(upstreamAddress);
+      Route route = routeTo(upstreamAddress);
       if (route == null || route.equals(current)) {
         return;
       }
-      long now = router.nanoClock.getAsLong();
+      long now = state.nanoClock.getAsLong();
       leaveFailed(now);
       reserveOn(route, now, false);
     } finally {
-      router.lock.unlock();
+      state.lock.unlock();
     }
   }
 
   /** The route with that address; an unknown address is the provider's, if there is one. */
-  private PoolRouter.@Nullable Route routeTo(String upstreamAddress) {
-    PoolRouter.Route external = null;
-    for (PoolRouter.Route route : routes) {
+  private @Nullable Route routeTo(String upstreamAddress) {
+    Route external = null;
+    for (Route route : routes) {
       WorkerSlot slot = route.slot();
       if (slot == null) {
         external = external == null ? route : external;
@@ -191,7 +191,7 @@ final class TrackedRequest implements InFlightRequest {
   private void leaveFailed(long now) {
     Lease held = lease;
     if (held != null) {
-      router.ledger.moved(held, now);
+      state.ledger.moved(held, now);
       unexpect(false, now);
       retract();
       workerOf(current).failed(now);
@@ -221,16 +221,20 @@ final class TrackedRequest implements InFlightRequest {
   }
 
   private void retract() {
-    WorkerModel worker = workerOf(current);
-    router.index.retract(
-        worker.holder(),
-        router.modelHash(current.target().upstreamModel()),
+    state.index.retract(
+        workerOf(current).holder(),
+        learnt().hash(),
         prompt.chain(),
         prompt.blocks(),
         matchedBlocks);
   }
 
-  private static WorkerModel workerOf(PoolRouter.Route route) {
+  /** What is known of the model that the current attempt asks for. */
+  private LearntModel learnt() {
+    return state.model(current.target().upstreamModel());
+  }
+
+  private static WorkerModel workerOf(Route route) {
     WorkerSlot slot = route.slot();
     if (slot == null) {
       throw new IllegalStateException("a lease is held on a worker");
@@ -240,13 +244,13 @@ final class TrackedRequest implements InFlightRequest {
 
   @Override
   public void firstToken(long atNanos) {
-    router.lock.lock();
+    state.lock.lock();
     try {
       if (outcome != null || sawFirstToken) {
         return;
       }
       sawFirstToken = true;
-      router.index.now(CacheEvents.stamp(atNanos));
+      state.index.now(CacheEvents.stamp(atNanos));
       firstTokenNanos = atNanos;
       if (!streaming) {
         return; // the first byte of a whole answer says nothing about its first token
@@ -269,21 +273,17 @@ final class TrackedRequest implements InFlightRequest {
         external.observed(actual);
       }
     } finally {
-      router.lock.unlock();
+      state.lock.unlock();
     }
   }
 
   private void confirm(WorkerModel worker) {
-    router.index.confirm(
-        worker.holder(),
-        router.modelHash(current.target().upstreamModel()),
-        prompt.chain(),
-        prompt.blocks());
+    state.index.confirm(worker.holder(), learnt().hash(), prompt.chain(), prompt.blocks());
   }
 
   @Override
   public void usage(Usage fresh) {
-    router.lock.lock();
+    state.lock.lock();
     try {
       if (outcome != null) {
         return;
@@ -297,7 +297,7 @@ final class TrackedRequest implements InFlightRequest {
                   first(fresh.cachedTokens(), before.cachedTokens()),
                   first(fresh.completionTokens(), before.completionTokens()));
     } finally {
-      router.lock.unlock();
+      state.lock.unlock();
     }
   }
 
@@ -308,14 +308,14 @@ final class TrackedRequest implements InFlightRequest {
   @Override
   public void ended(Outcome how, long atNanos) {
     RequestObserver.Summary summary;
-    router.lock.lock();
+    state.lock.lock();
     try {
       if (outcome != null) {
         return;
       }
       outcome = how;
       endNanos = atNanos;
-      router.inFlight.remove(decisionId, this);
+      state.inFlight.remove(decisionId, this);
       Lease held = lease;
       if (held != null) {
         endOnWorker(held, how, atNanos);
@@ -331,9 +331,9 @@ final class TrackedRequest implements InFlightRequest {
       tokens = NO_PROMPT;
       summary = summary();
     } finally {
-      router.lock.unlock();
+      state.lock.unlock();
     }
-    router.ended(summary);
+    state.ended(summary);
   }
 
   private RequestObserver.Summary summary() {
@@ -363,12 +363,12 @@ final class TrackedRequest implements InFlightRequest {
   void leaked(long now) {
     Lease held = lease;
     if (held != null && outcome == null) {
-      router.ledger.leak(held, now);
+      state.ledger.leak(held, now);
       ended(Outcome.LOST, now);
     }
   }
 
-  private static boolean followed(PoolRouter.Route route) {
+  private static boolean followed(Route route) {
     WorkerSlot slot = route.slot();
     return slot != null && slot.knowledge() != CacheKnowledge.APPROXIMATE;
   }
@@ -383,9 +383,9 @@ final class TrackedRequest implements InFlightRequest {
   private void endOnWorker(Lease held, Outcome how, long atNanos) {
     WorkerModel worker = workerOf(current);
     boolean answered = how == Outcome.COMPLETED || sawFirstToken;
-    router.ledger.end(held, atNanos); // a leaked one has ended already
+    state.ledger.end(held, atNanos); // a leaked one has ended already
     unexpect(answered && (how == Outcome.COMPLETED || how == Outcome.CLIENT_GONE), atNanos);
-    router.index.now(CacheEvents.stamp(atNanos));
+    state.index.now(CacheEvents.stamp(atNanos));
     if (how == Outcome.COMPLETED && !streaming) {
       worker.answered();
       confirm(worker);
@@ -410,7 +410,7 @@ final class TrackedRequest implements InFlightRequest {
     Integer promptTokens = reported == null ? null : reported.promptTokens();
     Integer cachedTokens = reported == null ? null : reported.cachedTokens();
     if (promptTokens != null) {
-      router.ratio(current.target().upstreamModel()).learn(prompt, promptTokens);
+      learnt().ratio().learn(prompt, promptTokens);
     }
     // An absent count means zero only where this kind of worker is known to report it.
     if (cachedTokens == null && promptTokens != null && worker.kind().cache().reported()) {
@@ -428,9 +428,9 @@ final class TrackedRequest implements InFlightRequest {
       worker.decoded(held, atNanos, completion);
     }
     if (completion != null && completion > 0) {
-      double perByte = router.ratio(current.target().upstreamModel()).tokensPerByte();
+      double perByte = learnt().tokensPerByte();
       long unique = prompt.blocks() == 0 ? startNanos : prompt.chain()[prompt.blocks() - 1];
-      router.index.occupy(
+      state.index.occupy(
           worker.holder(), unique ^ startNanos, (int) (completion / prompt.blockTokens(perByte)));
     }
   }
@@ -464,7 +464,7 @@ final class TrackedRequest implements InFlightRequest {
   }
 
   Progress progress() {
-    router.lock.lock();
+    state.lock.lock();
     try {
       Double actual = sawFirstToken && streaming ? (firstTokenNanos - attemptNanos) * NANO : null;
       return new Progress(
@@ -477,7 +477,7 @@ final class TrackedRequest implements InFlightRequest {
           outcome == null ? null : (endNanos - startNanos) * NANO,
           usage);
     } finally {
-      router.lock.unlock();
+      state.lock.unlock();
     }
   }
 }

@@ -73,7 +73,7 @@ class ExactCachesTest {
   }
 
   private WorkerSlot slot(int worker) {
-    return requireNonNull(router.slot(pool().workers().get(worker)));
+    return requireNonNull(router.state.workers.slot(pool().workers().get(worker)));
   }
 
   private int expectedBlocks(int worker) {
