@@ -13,7 +13,7 @@ public interface RequestRouter {
 
   /**
    * Decides from the headers alone where that is possible (unknown path, wrong method, no valid
-   * key, model list).
+   * key, a body that is no plain JSON, model list).
    *
    * @return null where the body is needed
    */
