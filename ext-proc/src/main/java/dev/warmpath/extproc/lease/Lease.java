@@ -34,6 +34,7 @@ public final class Lease {
   /** Whether the queue was empty when it was reserved. */
   boolean reservedIdle;
 
+  private long leavesNanos;
   private boolean riding;
   private int ridersInFront;
   private @Nullable Turn turn;
@@ -62,6 +63,7 @@ public final class Lease {
     this.streaming = streaming;
     this.reservedNanos = reservedNanos;
     this.entersNanos = entersNanos;
+    this.leavesNanos = reservedNanos;
   }
 
   public WorkerLoad load() {
@@ -122,6 +124,16 @@ public final class Lease {
   /** The lease in front of it in the same list, or null. */
   public @Nullable Lease previous() {
     return previous;
+  }
+
+  /** It is sent to the worker at that time, and not at once. */
+  public void leaves(long atNanos) {
+    leavesNanos = atNanos;
+  }
+
+  /** When it is sent to the worker. */
+  long leavesNanos() {
+    return leavesNanos;
   }
 
   /** It is expected to be computed beside a longer prompt in front of it, after some others. */

@@ -128,10 +128,17 @@ public final class WorkerLoad {
    * From when on this prompt can be sent so that the engine gets it behind the prompts that were
    * sent here a moment ago and compute what it begins with; at once where there are none.
    *
+   * <p>A prompt that comes while another one waits for that does not go before it, if its own work
+   * is four times its wait or more. The worker is busy meanwhile, so it loses nothing; the other
+   * one would lose all of that work, and of a burst that of each long prompt in it.
+   *
+   * @param workSeconds of this prompt, at speed 1
    * @param slow own time of this worker over that of its kind
    */
-  public long behindNanos(long[] chain, int blocks, double slow, long nowNanos) {
+  public long behindNanos(
+      long[] chain, int blocks, double workSeconds, double slow, long nowNanos) {
     long behind = nowNanos;
+    long patienceNanos = apartNanos(slow * workSeconds);
     int looked = 0;
     for (Lease lease = tail;
         lease != null
@@ -139,15 +146,22 @@ public final class WorkerLoad {
             && nowNanos - lease.entersNanos() <= MOST_APART_NANOS;
         lease = lease.previous) {
       looked++;
-      if (nowNanos - lease.reservedNanos() <= MOST_APART_NANOS) {
-        double seconds = slow * lease.secondsFor(chain, blocks);
-        if (seconds >= LEAST_COMMON_SECONDS) {
-          long apart = (long) Math.min(MOST_APART_NANOS, APART_SHARE * seconds / NANO);
-          behind = Math.max(behind, lease.reservedNanos() + apart);
-        }
+      long leavesNanos = lease.leavesNanos();
+      if (nowNanos - leavesNanos > MOST_APART_NANOS) {
+        continue;
+      }
+      double commonSeconds = slow * lease.secondsFor(chain, blocks);
+      if (commonSeconds >= LEAST_COMMON_SECONDS) {
+        behind = Math.max(behind, leavesNanos + apartNanos(commonSeconds));
+      } else if (leavesNanos - nowNanos <= patienceNanos) {
+        behind = Math.max(behind, leavesNanos);
       }
     }
     return behind;
+  }
+
+  private static long apartNanos(double workSeconds) {
+    return (long) Math.min(MOST_APART_NANOS, APART_SHARE * workSeconds / NANO);
   }
 
   /** The last prompt of the queue, or null. */

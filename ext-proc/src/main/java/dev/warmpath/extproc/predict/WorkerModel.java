@@ -141,7 +141,9 @@ public final class WorkerModel {
     out.baseWorkSeconds = cost.workSeconds(promptTokens, cached);
     out.workSeconds = slow * out.baseWorkSeconds;
     out.waitNanos =
-        load.behindNanos(prompt.chain(), prompt.blocks(), speed.factor(), nowNanos) - nowNanos;
+        load.behindNanos(
+                prompt.chain(), prompt.blocks(), out.baseWorkSeconds, speed.factor(), nowNanos)
+            - nowNanos;
     double frontEnd = cost.frontEndSeconds(promptTokens);
     out.frontEndSeconds = out.waitNanos * NANO + frontEnd;
     // In whole nanoseconds, so that equal prompts that leave together also enter together.

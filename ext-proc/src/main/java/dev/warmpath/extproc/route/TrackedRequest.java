@@ -115,6 +115,7 @@ final class TrackedRequest implements InFlightRequest {
             streaming,
             now,
             first ? forecast.entersNanos : forecast.entersNanos - forecast.waitNanos);
+    lease.leaves(now + waitNanos);
     ServedPool pool = route.target().pool();
     worker.placed(
         learnt.arrivals(), pool == null ? 1 : pool.workers().size(), forecast.baseWorkSeconds);

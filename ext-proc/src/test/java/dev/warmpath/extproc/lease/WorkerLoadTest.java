@@ -65,4 +65,50 @@ class WorkerLoadTest {
     assertThat(second.turn()).isNotSameAs(first.turn());
     assertThat(requireNonNull(second.turn()).seconds()).isCloseTo(7, within(1e-9));
   }
+
+  private static final long MILLI = 1_000_000;
+
+  /** A long prompt, and one with the same beginning that leaves {@code waitMillis} after it. */
+  private void pair(long waitMillis) {
+    reserve(1, 7, SECOND);
+    Lease second = load.reserve(new long[] {1}, 1, 1, 1, 1, 0.1, true, SECOND, SECOND);
+    second.leaves(SECOND + waitMillis * MILLI);
+  }
+
+  private long leavesMillis(long identity, double workSeconds, long atMillis) {
+    long now = SECOND + atMillis * MILLI;
+    return (load.behindNanos(new long[] {identity}, 1, workSeconds, 1, now) - SECOND) / MILLI;
+  }
+
+  @Test
+  void aPromptLeavesBehindTheOneThatComputesItsBeginning() {
+    reserve(1, 7, SECOND);
+    assertThat(leavesMillis(1, 0.1, 0)).isEqualTo(100);
+    assertThat(leavesMillis(1, 0.1, 30)).isEqualTo(100);
+    assertThat(leavesMillis(2, 7, 30)).as("nothing in common").isEqualTo(30);
+  }
+
+  @Test
+  void aLongPromptDoesNotGoBeforeOneThatWaits() {
+    pair(100);
+    assertThat(leavesMillis(2, 7, 0)).isEqualTo(100);
+    assertThat(leavesMillis(2, 7, 60)).isEqualTo(100);
+    assertThat(leavesMillis(2, 7, 130)).as("it has left").isEqualTo(130);
+  }
+
+  @Test
+  void aShortPromptWaitsForNobodyElsesOrder() {
+    pair(100);
+    assertThat(leavesMillis(2, 0.1, 0)).isEqualTo(0);
+    assertThat(leavesMillis(2, 0.1, 80)).as("20 ms are a fifth of its work").isEqualTo(100);
+  }
+
+  /** The third of a chain leaves behind the second, which itself leaves later. */
+  @Test
+  void orderHoldsAlongAChain() {
+    pair(100);
+    Lease third = load.reserve(new long[] {2}, 1, 2, 0, 2, 7, true, SECOND, SECOND);
+    third.leaves(SECOND + 100 * MILLI);
+    assertThat(leavesMillis(2, 0.1, 10)).isEqualTo(200);
+  }
 }

@@ -143,6 +143,26 @@ class PoolRouterTest {
     }
   }
 
+  /** In a burst, the second of a pair does not end up behind all that comes while it waits. */
+  @Test
+  void longPromptsDoNotGoBeforeASiblingThatWaits() {
+    workers(1);
+    place(prompt(7, 16_000, 256));
+    Placement.Placed sibling = place(prompt(7, 16_000, 256));
+    long leaves = clock.get() + sibling.waitNanos();
+    double inFront = 0;
+    for (int i = 0; i < 5; i++) {
+      clock.addAndGet(1_000_000);
+      DecisionTrace trace = new DecisionTrace();
+      Placement.Placed other = (Placement.Placed) tryPlace(prompt(20 + i, 16_000, 256), trace);
+      assertThat(clock.get() + other.waitNanos()).as("prompt %d", i).isGreaterThanOrEqualTo(leaves);
+      DecisionRecord.Candidate only = trace.record().candidates().getFirst();
+      double front = only.queueSeconds() + only.frontEndSeconds();
+      assertThat(front).as("prompt %d", i).isGreaterThan(inFront + 1);
+      inFront = front;
+    }
+  }
+
   /** Earliest first token predicted on a worker that holds the prefix, or that does not. */
   private static double seconds(DecisionTrace trace, boolean holding) {
     return trace.record().candidates().stream()
