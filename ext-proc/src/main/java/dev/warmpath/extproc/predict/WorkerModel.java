@@ -54,7 +54,7 @@ public final class WorkerModel {
     cacheSize = new CacheSize(report, kind.cache(), profiledCacheTokens);
     queue = new PrefillQueue(load, speed, kind, clock);
     memory = new KvMemory(load, speed, kind, clock, report, cacheSize);
-    others = new CostToOthers(holder, cacheSize, kind, speed);
+    others = new CostToOthers(load, holder, cacheSize, kind, speed);
   }
 
   public WorkerLoad load() {

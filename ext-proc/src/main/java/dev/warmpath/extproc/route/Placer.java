@@ -83,6 +83,9 @@ final class Placer {
       boolean first) {
     PromptFingerprint print = prompt.fingerprint();
     LearntModel model = state.model(target.upstreamModel());
+    if (first) {
+      model.arrivals().arrived(now);
+    }
     double reuseProbability = model.reuse().probability();
     double perByte = model.tokensPerByte();
     int workers = pool.workers().size();
@@ -110,7 +113,6 @@ final class Placer {
           .reuse()
           .asked(
               model.hash(), print.chain(), print.blocks(), bestMatch, print.blockTokens(perByte));
-      model.arrivals().arrived(now);
     }
     return saturated;
   }

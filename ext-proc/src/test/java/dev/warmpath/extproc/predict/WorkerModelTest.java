@@ -180,4 +180,26 @@ class WorkerModelTest {
     other.othersForecast(cold, PER_BYTE, arrivals, 2, 0, forecast);
     assertThat(requireNonNull(forecast).othersSeconds).isLessThan(here / 3);
   }
+
+  @Test
+  void answersThatWouldStandStillMakeAChoiceDearerAndLongPromptsMost() {
+    ArrivalRate arrivals = new ArrivalRate();
+    double[] alone = {others(1_600, arrivals), others(12_800, arrivals)};
+    for (int i = 0; i < 5; i++) {
+      Lease lease = place(20 + i, 64, 0);
+      now += SECOND;
+      firstToken(lease);
+    }
+    assertThat(worker.load().decoding()).isEqualTo(5);
+    assertThat(others(1_600, arrivals)).isGreaterThan(alone[0]);
+    assertThat(others(12_800, arrivals) - alone[1])
+        .isGreaterThan(6 * (others(1_600, arrivals) - alone[0]));
+  }
+
+  private double others(int tokens, ArrivalRate arrivals) {
+    PromptFingerprint cold = prompt(7, tokens);
+    predict(cold, tokens, 0);
+    worker.othersForecast(cold, PER_BYTE, arrivals, 2, 0, forecast);
+    return forecast.othersSeconds;
+  }
 }
