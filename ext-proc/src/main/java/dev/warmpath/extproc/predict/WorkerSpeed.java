@@ -21,8 +21,11 @@ final class WorkerSpeed {
   private double logFactor;
   private double previous;
 
+  /** Of {@code logFactor}: asked for several times a prediction, changed once an answer. */
+  private double factor = 1;
+
   double factor() {
-    return Math.exp(logFactor);
+    return factor;
   }
 
   void learn(double observedSeconds, double expectedAtSpeedOne) {
@@ -37,10 +40,12 @@ final class WorkerSpeed {
     }
     double step = RATE * Math.clamp(error, -CLIP, CLIP);
     logFactor = Math.clamp(DRIFT * logFactor + step, -BOUND, BOUND);
+    factor = Math.exp(logFactor);
   }
 
   void reset() {
     logFactor = 0;
+    factor = 1;
     previous = 0;
   }
 }
