@@ -6,7 +6,8 @@ package dev.warmpath.extproc.predict;
  *
  * <p>Unit: the greatest common divisor of the values seen. Hybrid models hit in steps of 784 to
  * 1,600 tokens, so a prompt that shares 900 tokens saves 784, and one that shares 700 saves
- * nothing.
+ * nothing. One prefix that all prompts share shows one value, and no divisor of it; until there are
+ * three, the unit is the block that workers report, if the values seen are whole blocks.
  *
  * <p>Share: a miss where a hit was expected means that the cache is smaller than thought (answers,
  * recurrent states and running requests take their part), a hit where none was expected that it is
@@ -23,6 +24,7 @@ public final class CacheGeometry {
   private static final double MOST = 4;
   private static final int ENOUGH_VALUES = 3;
 
+  private int blockTokens = 1;
   private int unit;
   private int lastValue;
   private int values;
@@ -36,7 +38,15 @@ public final class CacheGeometry {
 
   /** Tokens of one step in which prompts hit; 1 while unknown. */
   public int unitTokens() {
-    return values < ENOUGH_VALUES || unit < 2 ? 1 : unit;
+    if (values < ENOUGH_VALUES) {
+      return unit % blockTokens == 0 ? blockTokens : 1;
+    }
+    return unit;
+  }
+
+  /** A worker reports blocks of so many tokens. */
+  void reportedBlock(int tokens) {
+    blockTokens = Math.max(1, tokens);
   }
 
   /** Multiplies the nominal cache size. */

@@ -39,6 +39,10 @@ public final class Forecast {
   public double medianSeconds;
 
   public double highSeconds;
+
+  /** Made before the model had learnt anything: how it turns out says nothing of later ones. */
+  public boolean early;
+
   public boolean queued;
 
   /** It will be computed beside the last long prompt in front of it, and not after it. */

@@ -56,11 +56,20 @@ public final class KindModel {
     meanWorkSeconds += (seconds - meanWorkSeconds) / Math.min(observed, 100);
   }
 
-  /** A prediction and what came. */
+  /**
+   * A prediction and what came, in seconds.
+   *
+   * @param early as {@link Forecast#early}
+   */
   public void learnResidual(
-      double predictedSum, double median, double high, boolean queued, double actual) {
+      double predictedSum,
+      double median,
+      double high,
+      boolean queued,
+      boolean early,
+      double actual) {
     error.add(median, high, actual);
-    residuals.learn(predictedSum, queued, actual);
+    residuals.learn(predictedSum, high, queued, early, actual);
   }
 
   /** What an answer reported as cached, against what was expected. */

@@ -162,6 +162,7 @@ public final class WorkerModel {
             + out.faultSeconds;
     out.medianSeconds = kind.residuals().median(out.ttftSeconds, out.queued);
     out.highSeconds = kind.residuals().high(out.ttftSeconds, out.queued);
+    out.early = kind.residuals().early();
   }
 
   /**
@@ -221,6 +222,10 @@ public final class WorkerModel {
     Double tokens = fresh.prefillTokensTotal();
     if (seconds != null && tokens != null && tokens > ENOUGH_PREFILL_TOKENS) {
       kind.cost().history(seconds / tokens);
+    }
+    Integer blockTokens = fresh.blockTokens();
+    if (blockTokens != null) {
+      kind.cache().reportedBlock(blockTokens);
     }
     report.scraped(fresh, load.takePeakInFlight(), load.runningTokens());
     health.scraped();

@@ -55,6 +55,7 @@ final class TrackedRequest implements InFlightRequest {
   private double predictedMedian;
   private double predictedHigh;
   private boolean predictedQueued;
+  private boolean predictedEarly;
   private int matchedBlocks;
   private long firstTokenNanos;
   private boolean sawFirstToken;
@@ -131,6 +132,7 @@ final class TrackedRequest implements InFlightRequest {
     predictedMedian = forecast.medianSeconds;
     predictedHigh = forecast.highSeconds;
     predictedQueued = forecast.queued;
+    predictedEarly = forecast.early;
     attempts.add(
         new DecisionRecord.Attempt(
             slot.served().id().name(), slot.served().endpoint(), (now - startNanos) * NANO));
@@ -266,7 +268,13 @@ final class TrackedRequest implements InFlightRequest {
         worker.error().add(predictedMedian, predictedHigh, actual);
         worker
             .kind()
-            .learnResidual(predictedSum, predictedMedian, predictedHigh, predictedQueued, actual);
+            .learnResidual(
+                predictedSum,
+                predictedMedian,
+                predictedHigh,
+                predictedQueued,
+                predictedEarly,
+                actual);
       }
       ProviderModel external = provider;
       if (external != null) {

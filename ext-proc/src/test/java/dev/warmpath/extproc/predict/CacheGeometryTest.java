@@ -43,4 +43,31 @@ class CacheGeometryTest {
     assertThat(geometry.hit(16_000, 16_256)).isEqualTo(15_840);
     assertThat(geometry.hit(16_000, 15_840)).isEqualTo(14_256);
   }
+
+  @Test
+  void theReportedBlockIsTheUnitWhereHitsDoNotTellYet() {
+    assertThat(geometry.unitTokens()).isEqualTo(1);
+    geometry.reportedBlock(1_584);
+    assertThat(geometry.hit(16_000, 16_256)).isEqualTo(15_840);
+    for (int i = 0; i < 100; i++) {
+      geometry.learn(15_840, 15_840); // one prefix that all prompts share
+    }
+    assertThat(geometry.unitTokens()).isEqualTo(1_584);
+    assertThat(geometry.roundedUp(1_600)).isEqualTo(3_168);
+  }
+
+  @Test
+  void hitsCountForMoreThanTheReportedBlock() {
+    geometry.reportedBlock(16);
+    geometry.learn(0, 15_680); // no multiple of what is reported next
+    geometry.reportedBlock(1_584);
+    assertThat(geometry.unitTokens()).isEqualTo(1);
+    geometry.learn(0, 7_840);
+    geometry.learn(0, 784);
+    assertThat(geometry.unitTokens()).isEqualTo(784);
+    geometry.reportedBlock(16);
+    assertThat(geometry.unitTokens()).isEqualTo(784);
+    geometry.reportedBlock(0);
+    assertThat(geometry.unitTokens()).isEqualTo(784);
+  }
 }
