@@ -2,13 +2,19 @@ package dev.warmpath.extproc.route;
 
 import dev.warmpath.extproc.request.Dialect;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What the head says of the form of the body. Only JSON as it is can be read, and so judged by
  * policies; anything else is told to the client before it uploads the rest.
  */
-final class BodyForm {
+public final class BodyForm {
+  /** The one name of JSON that every engine takes: vLLM refuses all others, and none at all. */
+  public static final String JSON = "application/json";
+
+  private static final Pattern QUOTED = Pattern.compile("\"[^\"]*\"");
+
   private BodyForm() {}
 
   /** The answer where the body is surely not plain JSON; null where it may be. */
@@ -17,8 +23,32 @@ final class BodyForm {
     if (!isIdentity(encoding)) {
       return Refusals.wrongEncoding(dialect, encoding);
     }
-    String mediaType = mediaType(head.headers().getOrDefault("content-type", ""));
-    return isJson(mediaType) ? null : Refusals.wrongMediaType(dialect, mediaType);
+    // A comma inside of a quoted parameter separates nothing.
+    String contentType = QUOTED.matcher(contentType(head)).replaceAll("");
+    for (String one : contentType.split(",", -1)) {
+      String mediaType = mediaType(one);
+      if (!isJson(mediaType)) {
+        return Refusals.wrongMediaType(dialect, mediaType);
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Whether the head names the body {@link #JSON}, with parameters or without. Where it was not
+   * {@link #refused} and this is false, the body was read as JSON under another name or none, and
+   * whoever gets it has to be told.
+   */
+  public static boolean isNamedJson(RequestHead head) {
+    String contentType = contentType(head);
+    int end = JSON.length();
+    return contentType.regionMatches(true, 0, JSON, 0, end)
+        && (contentType.length() == end
+            || (contentType.charAt(end) == ';' && contentType.indexOf(',') < 0));
+  }
+
+  private static String contentType(RequestHead head) {
+    return head.headers().getOrDefault("content-type", "");
   }
 
   /** {@code identity} changes nothing; an empty value, as of a missing header, says nothing. */
@@ -33,19 +63,15 @@ final class BodyForm {
 
   /** Without parameters: engines and providers take a charset or leave it. */
   private static String mediaType(String contentType) {
-    int end = 0;
-    while (end < contentType.length()
-        && contentType.charAt(end) != ';'
-        && contentType.charAt(end) != ',') {
-      end++;
-    }
-    return contentType.substring(0, end).strip().toLowerCase(Locale.ROOT);
+    int semicolon = contentType.indexOf(';');
+    String bare = semicolon < 0 ? contentType : contentType.substring(0, semicolon);
+    return bare.strip().toLowerCase(Locale.ROOT);
   }
 
   /** JSON under any of its names, or no name: then the bytes tell. */
   private static boolean isJson(String mediaType) {
     return mediaType.isEmpty()
-        || mediaType.equals("application/json")
+        || mediaType.equals(JSON)
         || mediaType.equals("text/json")
         || mediaType.endsWith("+json");
   }

@@ -3,6 +3,7 @@ package dev.warmpath.extproc.wire;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Duration;
 import dev.warmpath.crds.config.GatewayNames;
+import dev.warmpath.extproc.route.BodyForm;
 import dev.warmpath.extproc.route.Decision;
 import dev.warmpath.extproc.route.RequestHead;
 import io.envoyproxy.envoy.config.core.v3.HeaderValueOption;
@@ -29,6 +30,7 @@ public final class RoutedAnswers {
       Headers.set(GatewayNames.ROUTE_HEADER, GatewayNames.ROUTE_CLUSTER);
   private static final HeaderValueOption ROUTE_BY_PLAN =
       Headers.set(GatewayNames.ROUTE_HEADER, GatewayNames.ROUTE_PLAN);
+  private static final HeaderValueOption JSON = Headers.set("content-type", BodyForm.JSON);
 
   private static final ProcessingResponse BODY_CONTINUE =
       ProcessingResponse.newBuilder()
@@ -179,6 +181,10 @@ public final class RoutedAnswers {
           .addSetHeaders(ROUTE_BY_CLUSTER);
     } else {
       headers.addSetHeaders(ROUTE_BY_PLAN);
+    }
+    if (!BodyForm.isNamedJson(head)) {
+      // It was read as JSON all the same; an engine would refuse it for its name.
+      headers.addSetHeaders(JSON);
     }
     if (head.route() != null) {
       headers.addSetHeaders(

@@ -82,6 +82,36 @@ class DecideStreamTest {
     assertThat(harness.budget.usedBytes()).isZero();
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "BUFFERED | | true",
+        "FULL_DUPLEX_STREAMED | | true",
+        "BUFFERED | text/json | true",
+        "BUFFERED | application/vnd.api+json | true",
+        "BUFFERED | application/json,application/json | true",
+        "BUFFERED | application/json; charset=utf-8, text/json | true",
+        "BUFFERED | application/json | false",
+        "FULL_DUPLEX_STREAMED | application/json | false",
+        "BUFFERED | Application/JSON;charset=UTF-8 | false",
+      })
+  void aBodyThatWasReadAsJsonIsNamedSoToTheWorker(String example) throws Exception {
+    String[] parts = example.split("\\|", -1);
+    BodySendMode mode = BodySendMode.valueOf(parts[0].strip());
+    String type = parts[1].strip();
+    boolean set = Boolean.parseBoolean(parts[2].strip());
+    Stream stream = harness.decide();
+
+    stream.send(type.isEmpty() ? post(mode) : post(mode, "content-type", type));
+    if (mode == BodySendMode.BUFFERED) {
+      stream.next();
+    }
+    stream.send(body("{}", true));
+    Map<String, String> headers = setHeaders(stream.next());
+
+    assertThat(headers.get("content-type")).isEqualTo(set ? "application/json" : null);
+  }
+
   @Test
   void editedBodyCarriesItsNewLength() throws Exception {
     harness.router.onBody =
