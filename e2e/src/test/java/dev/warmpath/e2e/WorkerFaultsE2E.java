@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -196,6 +197,31 @@ class WorkerFaultsE2E {
 
     assertThat(response.status()).as(response.toString()).isEqualTo(503);
     Errors.assertShape(Errors.Shape.OPENAI, response);
+  }
+
+  @Test
+  void when_all_attempts_fail_the_answer_of_the_last_one_counts() throws IOException {
+    List<String> attempts = new CopyOnWriteArrayList<>();
+    well.script((request, reply) -> {
+      attempts.add("full");
+      Scripts.QUEUE_FULL.replay(reply);
+    });
+    ill.script((request, reply) -> {
+      attempts.add("broken");
+      reply.reset();
+    });
+
+    for (int i = 0; i < 8; i++) {
+      attempts.clear();
+      WireResponse response = chat("prompt " + i, false);
+
+      assertThat(response.status()).as(response.toString()).isEqualTo(503);
+      String code = Errors.assertShape(Errors.Shape.OPENAI, response).path("code").asString("");
+      assertThat(attempts).contains("full", "broken");
+      assertThat(code.equals("upstream_unavailable"))
+          .as("%s after %s", response, attempts)
+          .isEqualTo(attempts.getLast().equals("broken"));
+    }
   }
 
   @Test
