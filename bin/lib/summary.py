@@ -11,6 +11,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=int, required=True)
     parser.add_argument("--maven-exit", type=int, required=True)
+    parser.add_argument("--asked", default="", help="the options that chose tests, as they were written")
     options = parser.parse_args()
 
     passed, failed, skipped, unstable = 0, [], [], []
@@ -40,6 +41,8 @@ def main() -> int:
 
     if options.maven_exit != 0:
         failed.append(("build", "Maven stopped; see target/test.log"))
+    elif not (passed or failed or skipped):
+        failed.append(("tests", f"nothing matched {options.asked}" if options.asked else "there was none to run"))
 
     for seconds, module, name in sorted(slowest, reverse=True)[:8]:
         if seconds >= 5:

@@ -25,17 +25,21 @@ final class DecisionView {
     addCandidates(record, out);
     for (JsonNode removed : record.path("removed")) {
       out.add(
-          "left out %s: %s%s %s"
+          "left out %s: %s%s%s"
               .formatted(
-                  text(removed, "backend"),
+                  withGeneration(text(removed, "backend")),
                   text(removed, "cause").toLowerCase(Locale.ROOT).replace('_', ' '),
-                  text(removed, "by").isEmpty() ? "" : " by " + text(removed, "by"),
-                  text(removed, "detail"))
-              .stripTrailing());
+                  text(removed, "by").isEmpty() ? "" : " by " + withGeneration(text(removed, "by")),
+                  text(removed, "detail").isEmpty() ? "" : ": " + text(removed, "detail")));
     }
     addPolicy(record.path("policy"), out);
     addResult(record, out);
     return out;
+  }
+
+  /** {@code default/qwen#3} at the beginning of a text, with what the number is said. */
+  private static String withGeneration(String text) {
+    return text.replaceFirst("^([^ #]+)#([0-9]+)", "$1 (generation $2)");
   }
 
   /** Whether its model and prompt were known when it ended. */
@@ -125,7 +129,7 @@ final class DecisionView {
 
   private static void addPolicy(JsonNode policy, List<String> out) {
     if (policy.path("decidedBy").isString()) {
-      out.add("policy   " + text(policy, "decidedBy"));
+      out.add("policy   " + withGeneration(text(policy, "decidedBy")));
     }
     JsonNode labels = policy.path("labels");
     if (labels.isObject() && !labels.isEmpty()) {
@@ -136,7 +140,7 @@ final class DecisionView {
       out.add("labels   " + joined);
     }
     for (JsonNode failure : policy.path("failures")) {
-      out.add("failed   " + failure.asString(""));
+      out.add("failed   " + withGeneration(failure.asString("")));
     }
   }
 

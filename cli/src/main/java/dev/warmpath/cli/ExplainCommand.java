@@ -64,7 +64,11 @@ final class ExplainCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    if ((id == null) == (last == null)) {
+    if (id != null && last != null) {
+      throw new CommandException(
+          2, "explain takes the id of a decision or --last N, not both: leave one of them out");
+    }
+    if (id == null && last == null) {
       throw new CommandException(2, "which decision? warmpath explain ID, or --last N");
     }
     if (id != null && !DecisionIds.isId(id)) {

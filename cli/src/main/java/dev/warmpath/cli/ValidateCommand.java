@@ -66,6 +66,12 @@ final class ValidateCommand implements Callable<Integer> {
     }
     Report report = check(sources);
     PrintWriter err = spec.commandLine().getErr();
+    if (report.isEmpty()) {
+      throw new CommandException(
+          2,
+          "nothing to check: no resource in "
+              + sources.stream().map(Path::toString).collect(Collectors.joining(", ")));
+    }
     report.unreadable().forEach(fault -> err.println("warmpath: " + fault));
     err.flush();
     return print(report, Terminal.standard());
@@ -79,6 +85,14 @@ final class ValidateCommand implements Callable<Integer> {
    */
   record Report(
       int fileCount, ResourceSet resources, List<Problem> problems, List<String> unreadable) {
+    /**
+     * Whether every file could be read and holds nothing but white space and comments: most likely
+     * another one was meant. Beside files that do hold something, such a file is fine.
+     */
+    boolean isEmpty() {
+      return resources.all().isEmpty() && problems.isEmpty() && unreadable.isEmpty();
+    }
+
     boolean hasErrors() {
       return problems.stream().anyMatch(Problem::isError);
     }

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -149,6 +150,30 @@ final class CommandLineTest {
     assertThat(execute("validate").exit()).isEqualTo(2);
     assertThat(execute("validate", folder.toString()).err()).contains("no *.yaml");
     assertThat(execute("validate", folder.resolve("absent").toString()).err()).contains("absent");
+  }
+
+  @Test
+  void validateOfFilesWithoutAnyResourceIsExitCode2(@TempDir Path folder) throws IOException {
+    Path file = folder.resolve("a.yaml");
+    for (String text : List.of("", "\n", "# later\n", "---\n---\n", "---\n# a\n...\n")) {
+      Files.writeString(file, text);
+      for (Path source : List.of(file, folder)) {
+        Outcome outcome = execute("validate", source.toString());
+        assertThat(outcome.exit()).as("'" + text + "'").isEqualTo(2);
+        assertThat(outcome.err()).contains("nothing to check: no resource in " + source);
+      }
+    }
+    Files.writeString(
+        folder.resolve("b.yaml"),
+        """
+        apiVersion: inference.warmpath.dev/v1alpha1
+        kind: InferenceTenant
+        metadata: {name: team}
+        spec: {apiKeys: [{secret: {name: s, key: k}}]}
+        """);
+    assertThat(execute("validate", folder.toString()).exit())
+        .as("comments beside a resource")
+        .isNotEqualTo(2);
   }
 
   @Test
@@ -355,12 +380,90 @@ final class CommandLineTest {
           {"demo", "--once", "--workers", "0"},
           {"demo", "--once", "--rate", "0"},
           {"explain", "--last", "0"},
-          {"explain", "--last", "-3"}
+          {"explain", "--last", "-3"},
+          {"replay", "--workload", "control", "--rate", "-1"},
+          {"replay", "--workload", "control", "--rate", "NaN"},
+          {"replay", "--workload", "control", "--rate", "Infinity"},
+          {"replay", "--workload", "control", "--rate", "1e-300"},
+          {"replay", "--workload", "control", "--rate", "1e300"},
+          {"replay", "--workload", "control", "--concurrency", "0"},
+          {"replay", "--workload", "control", "--mode", "closed", "--concurrency", "4,-1"},
+          {"replay", "--workload", "control", "--noise", "-1"},
+          {"replay", "--workload", "control", "--noise", "NaN"},
+          {"replay", "--workload", "control", "--noise", "1e300"},
+          {"replay", "--workload", "control", "--stretch", "-1"},
+          {"replay", "--workload", "control", "--stretch", "NaN"}
         }) {
       Outcome outcome = execute(line);
       assertThat(outcome.exit()).as(String.join(" ", line)).isEqualTo(2);
-      assertThat(outcome.err()).as(String.join(" ", line)).contains(line[line.length - 2]);
+      assertThat(outcome.err())
+          .as(String.join(" ", line))
+          .contains(line[line.length - 2])
+          .doesNotContain("maxBatchedTokens");
     }
+  }
+
+  @Test
+  void theSmallestRateThatIsTakenComesToAnEnd() {
+    for (String workload : List.of("control", "multi-turn", "churn")) {
+      Outcome outcome = execute("replay", "--workload", workload, "--rate", "0.001");
+      assertThat(outcome.exit()).as(workload + outcome.err()).isZero();
+    }
+  }
+
+  @Test
+  void aFolderThatReplayCantUseIsNamedInASentence(@TempDir Path folder) throws IOException {
+    Path file = Files.writeString(folder.resolve("file"), "");
+    Path missing = folder.resolve("missing");
+    Path empty = Files.createDirectory(folder.resolve("empty"));
+    String[] suite = {"replay", "--suite", "all", "--traces"};
+    for (var fault :
+        Map.of(
+                missing, "no such file or folder: " + missing,
+                file, file + ": is a file, not a folder",
+                empty, "no *.jsonl or *.csv file in " + empty)
+            .entrySet()) {
+      Outcome outcome = execute(suite[0], suite[1], suite[2], suite[3], "" + fault.getKey());
+      assertThat(outcome.exit()).isEqualTo(2);
+      assertThat(outcome.err())
+          .isEqualToNormalizingNewlines("warmpath: " + fault.getValue() + "\n");
+    }
+    Outcome written =
+        execute("replay", "--workload", "control", "--requests", "2", "--out", "" + file);
+    assertThat(written.exit()).isEqualTo(2);
+    assertThat(written.err()).contains(file + ": is a file, not a folder");
+  }
+
+  @Test
+  void explainTakesAnIdOrANumberAndSaysWhichIsWrong() {
+    assertThat(execute("explain").err()).contains("which decision?");
+    Outcome both = execute("explain", "4w9c6qk2m0x7rj5t8ynhz3dfpa", "--last", "2");
+    assertThat(both.exit()).isEqualTo(2);
+    assertThat(both.err()).contains("the id of a decision or --last N, not both");
+  }
+
+  @Test
+  void aBackendThatWasLeftOutIsToldWithCauseAndGeneration() {
+    assertThat(
+            one(
+                """
+                {"id":"d1","at":"t","model":"m","promptTokens":1,"candidates":[],"removed":[
+                 {"backend":"default/qwen-local#3","cause":"UNAVAILABLE","by":"",
+                  "detail":"none of its 2 workers is ready"},
+                 {"backend":"default/cloud","cause":"CONSTRAINT","by":"default/pii#12",
+                  "detail":"stays #1"},
+                 {"backend":"default/other","cause":"ENDPOINT_FILTER","by":"","detail":""}],
+                 "policy":{"decidedBy":"default/pii#12","failures":["default/pii#12 when: no #5"]},
+                 "attempts":[],"outcome":"COMPLETED"}
+                """))
+        .contains(
+            """
+            left out default/qwen-local (generation 3): unavailable: none of its 2 workers is ready
+            left out default/cloud: constraint by default/pii (generation 12): stays #1
+            left out default/other: endpoint filter
+            policy   default/pii (generation 12)
+            failed   default/pii (generation 12) when: no #5\
+            """);
   }
 
   @Test

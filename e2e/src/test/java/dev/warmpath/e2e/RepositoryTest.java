@@ -15,7 +15,9 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -53,6 +55,40 @@ class RepositoryTest {
       }
     }
     assertThat(found).as("files with a %s", what).isEmpty();
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      nullValues = "none",
+      value = {
+        "none          | --match 'Nope*' | FAILED  tests: nothing matched --match 'Nope*' | 1",
+        "none          | ''              | FAILED  tests: there was none to run           | 1",
+        "<skipped/>    | --match 'S*'    | 0 passed, 0 failed, 1 skipped                  | 1",
+        "<failure/>    | --match 'F*'    | 0 passed, 1 failed                             | 1",
+        "<system-out/> | --match 'P*'    | 1 passed, 0 failed                             | 0"
+      })
+  void tests_count_as_passed_only_where_there_was_one(
+      @Nullable String outcome, String asked, String said, int exit, @TempDir Path folder)
+      throws IOException, InterruptedException {
+    if (outcome != null) {
+      Path reports = Files.createDirectories(folder.resolve("cli/target/surefire-reports"));
+      Files.writeString(
+          reports.resolve("TEST-a.xml"),
+          "<testsuite name='a.B'><testcase classname='a.B' name='c'>"
+              + outcome
+              + "</testcase></testsuite>");
+    }
+    Path summary = Repository.root().resolve("bin/lib/summary.py").toAbsolutePath();
+    Process process =
+        new ProcessBuilder(
+                "python3", summary.toString(), "--seconds=1", "--maven-exit=0", "--asked=" + asked)
+            .directory(folder.toFile())
+            .redirectErrorStream(true)
+            .start();
+    String output = new String(process.getInputStream().readAllBytes(), UTF_8);
+    assertThat(process.waitFor()).as(output).isEqualTo(exit);
+    assertThat(output).contains(said);
   }
 
   @Test

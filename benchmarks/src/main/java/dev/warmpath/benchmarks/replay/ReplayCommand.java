@@ -3,7 +3,11 @@ package dev.warmpath.benchmarks.replay;
 import dev.warmpath.simulator.engine.EngineProfile;
 import dev.warmpath.simulator.engine.EngineProfiles;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +35,16 @@ import picocli.CommandLine.Spec;
       "  warmpath replay --suite all --traces DIR --out results/"
     })
 public final class ReplayCommand implements Callable<Integer> {
+  /** Slower arrivals make virtual times that overflow, or runs that end after hours. */
+  private static final double LEAST_RATE = 0.001;
+
+  private static final double MOST_RATE = 1e6;
+
+  /** One standard deviation is a factor of twenty then. */
+  private static final double MOST_NOISE = 3;
+
+  private static final double MOST_STRETCH = 1_000;
+
   @Spec private @Nullable CommandSpec spec;
 
   @Option(
@@ -71,7 +85,7 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(
       names = "--rate",
       description =
-          "Arrivals a second of the whole fleet; 0 takes the workload's own (default: 0).")
+          "Arrivals a second of the whole fleet, at least 0.001; 0 takes the workload's own (default: 0).")
   private double rate;
 
   @Option(names = "--profile", description = "Engine model (default: ${DEFAULT-VALUE}).")
@@ -115,10 +129,21 @@ public final class ReplayCommand implements Callable<Integer> {
     try {
       return compare();
     } catch (IOException e) {
-      // A file that can't be read or written; its name is in the message.
-      commandLine().getErr().println("warmpath: " + e.getMessage());
+      // A file that can't be read or written.
+      commandLine().getErr().println("warmpath: " + sentence(e));
       return 2;
     }
+  }
+
+  /** Of most faults of a file system the message is the file's name alone. */
+  private static String sentence(IOException e) {
+    return switch (e) {
+      case NoSuchFileException missing -> "no such file or folder: " + missing.getFile();
+      case AccessDeniedException denied -> denied.getFile() + ": may not be read or written";
+      case FileAlreadyExistsException other -> other.getFile() + ": is a file, not a folder";
+      case NotDirectoryException other -> other.getFile() + ": is a file, not a folder";
+      default -> String.valueOf(e.getMessage());
+    };
   }
 
   private CommandLine commandLine() {
@@ -132,6 +157,7 @@ public final class ReplayCommand implements Callable<Integer> {
     if (workers < 1 || requests < 1 || trials < 1) {
       throw usage("--workers, --requests and --trials must be at least 1");
     }
+    checkNumbers();
     Map<String, Replay.AlgorithmFactory> known = Suite.algorithms();
     List<String> chosen =
         algorithms.contains("all") || "all".equals(suite)
@@ -163,6 +189,25 @@ public final class ReplayCommand implements Callable<Integer> {
     return 0;
   }
 
+  /** Written so that NaN, which is in no range, is refused. */
+  private void checkNumbers() {
+    if (rate != 0 && !(rate >= LEAST_RATE && rate <= MOST_RATE)) {
+      throw usage(
+          "--rate takes 0 (the workload's own) or 0.001 to 1000000 arrivals a second, not " + rate);
+    }
+    for (int concurrency : concurrencies) {
+      if (concurrency < 1) {
+        throw usage("--concurrency takes 1 or more requests in flight, not " + concurrency);
+      }
+    }
+    if (!(noise >= 0 && noise <= MOST_NOISE)) {
+      throw usage("--noise takes 0 (exact) to 3, not " + noise);
+    }
+    if (!(stretch >= 0 && stretch <= MOST_STRETCH)) {
+      throw usage("--stretch takes 0 (all at once) to 1000, not " + stretch);
+    }
+  }
+
   private List<Suite.Row> rows(long rowSeed) throws IOException {
     EngineProfile engine = engine();
     List<Suite.Row> rows = new ArrayList<>();
@@ -179,10 +224,8 @@ public final class ReplayCommand implements Callable<Integer> {
         }
       }
       if (traces != null) {
-        try (Stream<Path> files = Files.list(traces)) {
-          for (Path file : files.filter(ReplayCommand::isTrace).sorted().toList()) {
-            rows.add(Suite.trace(file, workers, engine, 2_000, stretch, rowSeed));
-          }
+        for (Path file : traceFiles(traces)) {
+          rows.add(Suite.trace(file, workers, engine, 2_000, stretch, rowSeed));
         }
       }
       return rows;
@@ -209,6 +252,16 @@ public final class ReplayCommand implements Callable<Integer> {
       throw usage("nothing to run: give --workload, --trace or --suite all");
     }
     return rows;
+  }
+
+  private static List<Path> traceFiles(Path folder) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      List<Path> found = files.filter(ReplayCommand::isTrace).sorted().toList();
+      if (found.isEmpty()) {
+        throw new IOException("no *.jsonl or *.csv file in " + folder);
+      }
+      return found;
+    }
   }
 
   private static boolean isTrace(Path file) {

@@ -66,8 +66,9 @@ final class PolicyTestCommand implements Callable<Integer> {
       names = "--expect",
       paramLabel = "WHAT=VALUE",
       description = {
-        "backend=NAME: tried first; never=NAME: in no tier; status=CODE; policy=NAME: its route decides;",
-        "queued=true. May be repeated."
+        "backend=NAME: tried first, or backend=none; never=NAME: in no tier; status=CODE, such as 503;",
+        "policy=NAME: its route decides, or policy=default; queued=true: waits, or queued=false.",
+        "May be repeated."
       })
   private List<String> expectations = new ArrayList<>();
 

@@ -3,6 +3,7 @@ package dev.warmpath.cli.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.cli.Main;
+import dev.warmpath.extproc.policy.review.Expectation;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -10,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -129,6 +131,24 @@ class PolicyCommandTest {
   void anExpectationThatNothingCouldMeetIsAWrongOption(String expectation) throws IOException {
     assertThat(test("burst-to-cloud", null, PLAIN, null, expectation)).isEqualTo(2);
     assertThat(out.toString()).contains("'" + expectation + "' is no expectation", "Usage:");
+  }
+
+  @Test
+  void helpNamesEverythingThatCanBeExpected() {
+    assertThat(run("test", "--help")).isZero();
+    for (Expectation.Subject subject : Expectation.Subject.values()) {
+      assertThat(out.toString()).contains(subject.name().toLowerCase(Locale.ROOT) + "=");
+    }
+    assertThat(out.toString())
+        .contains("backend=none", "policy=default", "queued=true", "queued=false");
+  }
+
+  @Test
+  void whatWasRemovedIsToldWithCausePolicyAndReason() throws IOException {
+    assertThat(test("pii-stays-local", null, CARD, "down")).isZero();
+    assertThat(out.toString())
+        .containsPattern("removed   tier 1: qwen-local, unavailable: [a-z]")
+        .containsPattern("removed   tier [12]: qwen-cloud, constraint of pii-stays-local: [a-z]");
   }
 
   @Test

@@ -76,9 +76,8 @@ public record ReviewedRequest(
               + removal.backend().name()
               + ", "
               + removal.cause().name().toLowerCase(Locale.ROOT).replace('_', ' ')
-              + " "
-              + removal.detail()
-              + (by == null ? "" : " of " + by.name()));
+              + (by == null ? "" : " of " + by.name())
+              + (removal.detail().isEmpty() ? "" : ": " + removal.detail()));
     }
     for (PolicyTrace.Failure failure : trace.failures()) {
       lines.add(
