@@ -8,7 +8,6 @@ import dev.warmpath.crds.resource.Resource;
 import dev.warmpath.crds.resource.ResourceParser;
 import dev.warmpath.crds.resource.ResourceSet;
 import dev.warmpath.crds.resource.ResourceValidator;
-import dev.warmpath.crds.v1alpha1.Durations;
 import dev.warmpath.crds.v1alpha1.ProviderSpec;
 import dev.warmpath.crds.v1alpha1.SecretKeyRef;
 import dev.warmpath.extproc.label.Classifiers;
@@ -20,31 +19,33 @@ import dev.warmpath.xds.source.Secrets;
 import dev.warmpath.xds.source.SourceSnapshot;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
-import tools.jackson.dataformat.yaml.YAMLMapper;
 
 /** Reads what the commands are given. Throws {@link IllegalArgumentException} with a sentence. */
 final class Inputs {
   private static final JsonMapper JSON = JsonMapper.shared();
-  private static final YAMLMapper YAML = new YAMLMapper();
   private static final String DEFAULT_PATH = "/v1/chat/completions";
 
   private Inputs() {}
 
+  /**
+   * A configuration.
+   *
+   * @param names what a state of it can speak of
+   */
+  record Configuration(PolicyReview review, StateFile.Names names) {}
+
   /** A configuration folder, compiled as the control plane does, without workers and secrets. */
-  static PolicyReview configuration(Path folder) {
+  static Configuration configuration(Path folder) {
     SortedMap<String, String> texts = InputFiles.configuration(List.of(folder));
     ParsedResources parsed = new ResourceParser().parseAll(texts);
     List<Problem> errors = new ArrayList<>(parsed.problems());
@@ -64,7 +65,9 @@ final class Inputs {
                     placeholders(parsed.resources()),
                     List.of()))
             .routing();
-    return new PolicyReview(routing, Classifiers.builtIn(System::nanoTime), InstantSource.system());
+    return new Configuration(
+        new PolicyReview(routing, Classifiers.builtIn(System::nanoTime), InstantSource.system()),
+        StateFile.Names.of(parsed.resources()));
   }
 
   /** A provider counts although its secret isn't here: nothing is sent to it. */
@@ -129,93 +132,8 @@ final class Inputs {
     }
   }
 
-  /** A state of the cluster; docs/policies.md has the form. */
-  static SampleState state(@Nullable Path file) {
-    if (file == null) {
-      return SampleState.IDLE;
-    }
-    JsonNode root;
-    try {
-      root = YAML.readTree(InputFiles.text(file));
-    } catch (JacksonException e) {
-      throw new IllegalArgumentException(file + ": " + e.getOriginalMessage(), e);
-    }
-    only(root, "the state", Set.of("pools", "providers", "labels"));
-    Map<String, List<SampleState.Worker>> pools = new HashMap<>();
-    for (Map.Entry<String, JsonNode> pool : root.path("pools").properties()) {
-      List<SampleState.Worker> workers = new ArrayList<>();
-      for (JsonNode worker : pool.getValue()) {
-        workers.add(worker(worker, pool.getKey(), workers.size()));
-      }
-      pools.put(pool.getKey(), workers);
-    }
-    Set<String> unavailable = new HashSet<>();
-    Map<String, Long> ttft = new HashMap<>();
-    for (Map.Entry<String, JsonNode> provider : root.path("providers").properties()) {
-      only(provider.getValue(), provider.getKey(), Set.of("available", "predictedTtft"));
-      if (!provider.getValue().path("available").asBoolean(true)) {
-        unavailable.add(provider.getKey());
-      }
-      if (provider.getValue().has("predictedTtft")) {
-        ttft.put(provider.getKey(), nanos(provider.getValue(), 0));
-      }
-    }
-    Map<String, String> labels = new HashMap<>();
-    root.path("labels")
-        .properties()
-        .forEach(label -> labels.put(label.getKey(), label.getValue().asString("")));
-    return new SampleState(pools, unavailable, ttft, labels);
-  }
-
-  private static SampleState.Worker worker(JsonNode node, String pool, int index) {
-    only(
-        node,
-        "a worker of " + pool,
-        Set.of(
-            "name",
-            "ready",
-            "set",
-            "hardware",
-            "queuedPrompts",
-            "runningRequests",
-            "kvCacheUsage",
-            "cachedTokens",
-            "predictedTtft"));
-    SampleState.Worker idle =
-        SampleState.Worker.idle(node.path("name").asString(pool + "-" + index));
-    return new SampleState.Worker(
-        idle.name(),
-        node.path("ready").asBoolean(true),
-        node.path("set").asString(""),
-        node.path("hardware").asString(""),
-        node.path("queuedPrompts").asLong(0),
-        node.path("runningRequests").asLong(0),
-        node.path("kvCacheUsage").asDouble(0),
-        node.path("cachedTokens").asLong(0),
-        node.has("predictedTtft")
-            ? nanos(node, idle.predictedTtftNanos())
-            : idle.predictedTtftNanos());
-  }
-
-  private static long nanos(JsonNode node, long otherwise) {
-    String text = node.path("predictedTtft").asString("");
-    Duration duration = Durations.parse(text);
-    if (duration == null) {
-      throw new IllegalArgumentException("predictedTtft '" + text + "' is no duration (400ms, 2s)");
-    }
-    return duration.isZero() ? otherwise : duration.toNanos();
-  }
-
-  private static void only(JsonNode node, String what, Set<String> known) {
-    for (Map.Entry<String, JsonNode> property : node.properties()) {
-      if (!known.contains(property.getKey())) {
-        throw new IllegalArgumentException(
-            what
-                + " has no '"
-                + property.getKey()
-                + "'; known are "
-                + new java.util.TreeSet<>(known));
-      }
-    }
+  /** A state of configurations that have these names; no file is a state where all are idle. */
+  static SampleState state(@Nullable Path file, StateFile.Names names) {
+    return file == null ? SampleState.IDLE : StateFile.read(file, names);
   }
 }

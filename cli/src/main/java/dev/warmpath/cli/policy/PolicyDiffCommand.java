@@ -58,9 +58,9 @@ final class PolicyDiffCommand implements Callable<Integer> {
     CommandLine line = spec.commandLine();
     PrintWriter out = line.getOut();
     try {
-      PolicyReview old = Inputs.configuration(before);
-      PolicyReview next = Inputs.configuration(after);
-      SampleState cluster = Inputs.state(state);
+      Inputs.Configuration old = Inputs.configuration(before);
+      Inputs.Configuration next = Inputs.configuration(after);
+      SampleState cluster = Inputs.state(state, old.names().and(next.names()));
       List<String> recorded = InputFiles.text(requests).lines().toList();
       int compared = 0;
       int changed = 0;
@@ -69,8 +69,8 @@ final class PolicyDiffCommand implements Callable<Integer> {
           continue;
         }
         compared++;
-        String was = outcome(old, recorded.get(i), cluster, i + 1);
-        String becomes = outcome(next, recorded.get(i), cluster, i + 1);
+        String was = outcome(old.review(), recorded.get(i), cluster, i + 1);
+        String becomes = outcome(next.review(), recorded.get(i), cluster, i + 1);
         if (!was.equals(becomes)) {
           changed++;
           out.println("request " + (i + 1) + ": " + was + "  =>  " + becomes);

@@ -90,10 +90,11 @@ final class PolicyTestCommand implements Callable<Integer> {
     PrintWriter out = line.getOut();
     List<Expectation> expected = expected(line);
     try {
-      PolicyReview review = Inputs.configuration(configuration);
+      Inputs.Configuration read = Inputs.configuration(configuration);
+      PolicyReview review = read.review();
       expected.forEach(review::check);
       ReviewedRequest reviewed =
-          review.review(Inputs.request(request, path, tenant), Inputs.state(state));
+          review.review(Inputs.request(request, path, tenant), Inputs.state(state, read.names()));
       reviewed.lines().forEach(out::println);
       boolean passed = true;
       for (Expectation expectation : expected) {

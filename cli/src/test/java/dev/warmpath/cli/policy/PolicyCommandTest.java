@@ -17,6 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
@@ -131,6 +132,63 @@ class PolicyCommandTest {
   void anExpectationThatNothingCouldMeetIsAWrongOption(String expectation) throws IOException {
     assertThat(test("burst-to-cloud", null, PLAIN, null, expectation)).isEqualTo(2);
     assertThat(out.toString()).contains("'" + expectation + "' is no expectation", "Usage:");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "pools: {qwne: []} | pools.qwne: the configuration has no pool 'qwne'; there are: default/qwen",
+        "pools: {other/qwen: []} | pools.other/qwen: the configuration has no pool 'other/qwen'",
+        "pools: {qwen: } | pools.qwen takes a list of workers ([] for none), not nothing",
+        "pools: {qwen: {name: w0}} | pools.qwen takes a list of workers ([] for none), not fields",
+        "pools: {qwen: [w0]} | pools.qwen[0] takes the fields cachedTokens,",
+        "pools: {qwen: [{queued: 1}]} | pools.qwen[0] has no 'queued'; known are [cachedTokens,",
+        "pools: {qwen: [{}, {queuedPrompts: -1}]} | pools.qwen[1].queuedPrompts takes a whole number, 0 or more, not -1",
+        "pools: {qwen: [{queuedPrompts: 1.5}]} | queuedPrompts takes a whole number, 0 or more, not 1.5",
+        "pools: {qwen: [{queuedPrompts: many}]} | queuedPrompts takes a whole number, 0 or more, not 'many'",
+        "pools: {qwen: [{queuedPrompts: 99999999999999999999}]} | queuedPrompts takes a whole number",
+        "pools: {qwen: [{runningRequests: -2}]} | runningRequests takes a whole number, 0 or more, not -2",
+        "pools: {qwen: [{cachedTokens: [1]}]} | cachedTokens takes a whole number, 0 or more, not a list",
+        "pools: {qwen: [{kvCacheUsage: 1.1}]} | kvCacheUsage takes a number from 0 to 1, not 1.1",
+        "pools: {qwen: [{kvCacheUsage: -0.1}]} | kvCacheUsage takes a number from 0 to 1, not -0.1",
+        "pools: {qwen: [{kvCacheUsage: .nan}]} | kvCacheUsage takes a number from 0 to 1",
+        "pools: {qwen: [{kvCacheUsage: 90%}]} | kvCacheUsage takes a number from 0 to 1, not '90%'",
+        "pools: {qwen: [{ready: maybe}]} | pools.qwen[0].ready takes true or false, not 'maybe'",
+        "pools: {qwen: [{ready: 1}]} | ready takes true or false, not 1",
+        "pools: {qwen: [{ready: }]} | ready takes true or false, not nothing",
+        "pools: {qwen: [{name: }]} | name takes a text, not nothing",
+        "pools: {qwen: [{set: h200}]} | pools.qwen[0].set: the configuration has no worker set 'h200'; there are: default/",
+        "pools: {qwen: [{predictedTtft: soon}]} | pools.qwen[0].predictedTtft takes a duration (400ms, 2s), not 'soon'",
+        "pools: {qwen: [{predictedTtft: -1s}]} | predictedTtft takes a duration (400ms, 2s), not '-1s'",
+        "providers: {cluod: {}} | providers.cluod: the configuration has no provider 'cluod'; there are: default/",
+        "providers: [cloud] | providers takes names with values, not a list",
+        "labels: {pii: [a]} | labels.pii takes a text, not a list",
+        "labels: absent | labels takes names with values, not 'absent'",
+        "workers: {} | the state has no 'workers'; known are [labels, pools, providers]",
+        "busy | the state takes the fields labels, pools, providers, not 'busy'"
+      })
+  void aStateThatCannotBeMeantIsRefusedByFieldAndReason(String text, String reason)
+      throws IOException {
+    Files.writeString(folder.resolve("wrong.yaml"), text);
+    assertThat(test("burst-to-cloud", null, PLAIN, "wrong")).as(text).isEqualTo(2);
+    assertThat(out.toString())
+        .contains(folder.resolve("wrong.yaml") + ": ", reason)
+        .doesNotContain("Exception", "Usage:");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "# all idle",
+        "pools: ",
+        "pools: {default/qwen: [{name: 0, ready: true, kvCacheUsage: 1, queuedPrompts: 0}]}",
+        "pools: {qwen: [{}]}\nlabels: {pii: absent, code: true}"
+      })
+  void aStateMayLeaveOutWhatIsIdle(String text) throws IOException {
+    Files.writeString(folder.resolve("right.yaml"), text);
+    assertThat(test("burst-to-cloud", null, PLAIN, "right")).as(out::toString).isZero();
   }
 
   @Test
