@@ -360,7 +360,7 @@ public final class ExtProcServer implements AutoCloseable {
 
     @Override
     public void unreachable(WorkerId worker) {
-      router.unreachable(worker);
+      // The last gauges know their age, and are never taken for zero or for full.
     }
 
     @Override

@@ -154,9 +154,6 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   private int compare() throws IOException {
-    if (workers < 1 || requests < 1 || trials < 1) {
-      throw usage("--workers, --requests and --trials must be at least 1");
-    }
     checkNumbers();
     Map<String, Replay.AlgorithmFactory> known = Suite.algorithms();
     List<String> chosen =
@@ -191,6 +188,9 @@ public final class ReplayCommand implements Callable<Integer> {
 
   /** Written so that NaN, which is in no range, is refused. */
   private void checkNumbers() {
+    if (workers < 1 || requests < 1 || trials < 1) {
+      throw usage("--workers, --requests and --trials must be at least 1");
+    }
     if (rate != 0 && !(rate >= LEAST_RATE && rate <= MOST_RATE)) {
       throw usage(
           "--rate takes 0 (the workload's own) or 0.001 to 1000000 arrivals a second, not " + rate);

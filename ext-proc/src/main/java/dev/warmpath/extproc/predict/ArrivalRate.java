@@ -80,11 +80,13 @@ public final class ArrivalRate {
   private double firstSquares;
   private double products;
 
+  /** Changes with an arrival, and is asked for once for each worker. */
+  private double perSecond = 2 / FIRST_GAP_SECONDS;
+
   /** A prompt has come. Rates are asked for after that. */
   public void arrived(long nowNanos) {
     if (started) {
-      double seconds = (nowNanos - lastNanos) * 1e-9;
-      double gap = Math.clamp(seconds, 0, LONGEST_GAP_SECONDS);
+      double gap = Math.clamp((nowNanos - lastNanos) * 1e-9, 0, LONGEST_GAP_SECONDS);
       gapSeconds = FORGETTING * gapSeconds + gap;
       gapSquares = FORGETTING * gapSquares + gap * gap;
       recentPerSecond = recentPerSecond * Math.exp(-gap / RECENT_SECONDS) + 1 / RECENT_SECONDS;
@@ -95,6 +97,7 @@ public final class ArrivalRate {
     windowPrompts++;
     started = true;
     lastNanos = nowNanos;
+    perSecond = mixed();
   }
 
   private void closeWindows(long nowNanos) {
@@ -128,9 +131,13 @@ public final class ArrivalRate {
     return Math.clamp(correlation, 0, 1) * pairs / (pairs + PRIOR_WINDOWS);
   }
 
-  public double perSecond() {
+  private double mixed() {
     double lasting = lasting();
     return (1 - lasting) * 2 * gapSeconds / gapSquares + lasting * recentPerSecond;
+  }
+
+  public double perSecond() {
+    return perSecond;
   }
 
   /** A prompt was placed on the worker with that share, which is one of so many. */

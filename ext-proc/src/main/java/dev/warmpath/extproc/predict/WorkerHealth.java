@@ -17,7 +17,6 @@ final class WorkerHealth {
 
   private double faultSeconds;
   private long faultNanos;
-  private boolean reachable = true;
   private int refusals;
 
   /** What the attempts that failed cost now; halves every five seconds. */
@@ -43,35 +42,19 @@ final class WorkerHealth {
     faultSeconds = 0;
   }
 
-  /** A request has ended well: somebody listens there. */
-  void served() {
+  /** A request has ended well, or a scrape: somebody listens there. */
+  void listens() {
     refusals = 0;
-  }
-
-  void scraped() {
-    reachable = true;
-    refusals = 0;
-  }
-
-  /** A scrape failed. */
-  void unreachable() {
-    reachable = false;
   }
 
   /** Nobody listened at its address. */
   void refused() {
-    reachable = false;
     refusals++;
   }
 
   void restarted() {
     refusals = 0;
     faultSeconds = 0;
-  }
-
-  /** Whether the last scrape succeeded; true before the first. */
-  boolean reachable() {
-    return reachable;
   }
 
   /** Nobody listened there, more than once in a row: it can't serve anything. */

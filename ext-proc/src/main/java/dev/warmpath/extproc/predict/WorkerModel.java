@@ -228,17 +228,12 @@ public final class WorkerModel {
       kind.cache().reportedBlock(blockTokens);
     }
     report.scraped(fresh, load.takePeakInFlight(), load.runningTokens());
-    health.scraped();
+    health.listens();
   }
 
   /** Requests that the worker reported last, ours and others'; null where it does not say. */
   public @Nullable Integer reportedRequests() {
     return report.requests();
-  }
-
-  /** A scrape failed: what is known gets old, and is never taken for zero or for full. */
-  public void unreachable() {
-    health.unreachable();
   }
 
   /** Nobody listened at its address. */
@@ -251,10 +246,6 @@ public final class WorkerModel {
     return health.down();
   }
 
-  public boolean reachable() {
-    return health.reachable();
-  }
-
   /** The process was restarted in place: its cache is empty and its speed unknown. */
   public void restarted() {
     speed.reset();
@@ -265,7 +256,7 @@ public final class WorkerModel {
 
   /** Learns from a request that has ended well. Counts are the upstream's, else the estimates. */
   public void learn(Lease lease, int promptTokens, int cachedTokens) {
-    health.served();
+    health.listens();
     Turn turn = lease.turn();
     if (turn == null || promptTokens <= 0) {
       return;

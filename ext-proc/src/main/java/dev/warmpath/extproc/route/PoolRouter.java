@@ -114,11 +114,6 @@ public final class PoolRouter {
     }
   }
 
-  /** A scrape of that worker failed. */
-  public void unreachable(WorkerId worker) {
-    state.withSlot(worker, slot -> slot.model().unreachable());
-  }
-
   /** Nobody listens at that worker's address. */
   public void refused(WorkerId worker) {
     state.withSlot(worker, slot -> slot.model().refused());
